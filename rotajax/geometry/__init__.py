@@ -1,0 +1,1 @@
+"""Rotations, solids and their symmetries."""

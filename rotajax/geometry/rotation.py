@@ -1,0 +1,55 @@
+"""The 24 rotations of the game as matrices, and products of rotations by written-out sums.
+
+Frame: x right, y down, z towards the viewer; rotations are active and act on column vectors.
+"""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from rotajax.checks import require_member
+from rotajax.types import Rotation
+
+DIRECTIONS = ("PITCH_POS", "PITCH_NEG", "YAW_POS", "YAW_NEG", "ROLL_POS", "ROLL_NEG")
+ANGLES = (1, 5, 10, 30)
+
+
+def rotation(direction: str, degrees: float) -> np.ndarray:
+    """Return the active rotation, Float32[3, 3], of a signed direction by an angle in degrees.
+
+    PITCH_POS turns the front up, YAW_POS turns it to the observer's right, ROLL_POS is clockwise on screen
+    (section 3.2; prompt of Appendix M). Raises ValueError for an unknown direction.
+
+    >>> rotation("ROLL_POS", 90.0).round().astype(int).tolist()
+    [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    """
+    require_member(direction, DIRECTIONS, "rotation: direction")
+    axis, sign = direction.split("_")
+    angle = math.radians(degrees) * (1 if sign == "POS" else -1)
+    c, s = math.cos(angle), math.sin(angle)
+    rows = {
+        "PITCH": [[1, 0, 0], [0, c, -s], [0, s, c]],
+        "YAW": [[c, 0, s], [0, 1, 0], [-s, 0, c]],
+        "ROLL": [[c, -s, 0], [s, c, 0], [0, 0, 1]],
+    }[axis]
+    return np.array(rows, np.float32)
+
+
+# Row 4 * direction + angle, in the orders of DIRECTIONS and ANGLES.
+MATRICES = np.stack([rotation(direction, angle) for direction in DIRECTIONS for angle in ANGLES])
+
+
+def compose(left: Rotation, right: Rotation) -> Rotation:
+    """Return left after right, the product of two 3 x 3 matrices.
+
+    The sums are written out: a matrix unit may round its inputs to fewer bits, which would move pixels.
+    """
+    return (
+        left[..., :, 0, None] * right[..., None, 0, :] + left[..., :, 1, None] * right[..., None, 1, :]
+    ) + left[..., :, 2, None] * right[..., None, 2, :]
+
+
+def transpose(matrix: Rotation) -> Rotation:
+    """Return the inverse of a rotation."""
+    return jnp.swapaxes(matrix, -1, -2)
