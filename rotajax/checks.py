@@ -12,9 +12,7 @@ def require(condition: bool, name: str, expected: str, got: object) -> None:
 
 def require_at_least(value: int, least: int, name: str) -> int:
     """Return the value if it is a whole number of at least `least`."""
-    require(
-        isinstance(value, int) and value >= least, name, f"a whole number of at least {least}", repr(value)
-    )
+    require(isinstance(value, int) and value >= least, name, f"a whole number of at least {least}", repr(value))
     return value
 
 

@@ -16,9 +16,7 @@ def iou(a: Mask | UInt32[Array, "H words"], b: Mask | UInt32[Array, "H words"]) 
     else:
         count = jax.lax.population_count
         inter, union = jnp.sum(count(a & b), dtype=jnp.uint32), jnp.sum(count(a | b), dtype=jnp.uint32)
-    return jnp.where(
-        union == 0, jnp.float32(1), inter.astype(jnp.float32) / jnp.maximum(union, 1).astype(jnp.float32)
-    )
+    return jnp.where(union == 0, jnp.float32(1), inter.astype(jnp.float32) / jnp.maximum(union, 1).astype(jnp.float32))
 
 
 def angle_deg(matrix: Rotation) -> Float32[Array, ""]:

@@ -45,9 +45,9 @@ def compose(left: Rotation, right: Rotation) -> Rotation:
 
     The sums are written out: a matrix unit may round its inputs to fewer bits, which would move pixels.
     """
-    return (
-        left[..., :, 0, None] * right[..., None, 0, :] + left[..., :, 1, None] * right[..., None, 1, :]
-    ) + left[..., :, 2, None] * right[..., None, 2, :]
+    return (left[..., :, 0, None] * right[..., None, 0, :] + left[..., :, 1, None] * right[..., None, 1, :]) + left[
+        ..., :, 2, None
+    ] * right[..., None, 2, :]
 
 
 def transpose(matrix: Rotation) -> Rotation:

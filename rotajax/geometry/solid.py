@@ -58,14 +58,10 @@ def make_solid(points: np.ndarray, seed: int, *, size: int | None = None) -> Sol
 
 def half_depth(solid: Solid) -> Float32[Array, "C"]:
     """Return the half-depth of every column: sqrt(max(r^2 - x^2 - y^2, 0)), Equation 5."""
-    return jnp.sqrt(
-        jnp.maximum(jnp.float32(RADIUS**2) - solid.x * solid.x - solid.y * solid.y, jnp.float32(0))
-    )
+    return jnp.sqrt(jnp.maximum(jnp.float32(RADIUS**2) - solid.x * solid.x - solid.y * solid.y, jnp.float32(0)))
 
 
-def depth_fraction(
-    seed: UInt32[Array, ""], i: UInt32[Array, "..."], j: UInt32[Array, "..."]
-) -> Float32[Array, "..."]:
+def depth_fraction(seed: UInt32[Array, ""], i: UInt32[Array, "..."], j: UInt32[Array, "..."]) -> Float32[Array, "..."]:
     """Return 2 q_ij - 1 in [-1, 1): -1 for sample 0, +1 for sample 1, pseudorandom for the others (Equation 10).
 
     q is the upper 24 bits of an integer mix of (seed, i, j) on uint32, so that it is the same on every backend.
