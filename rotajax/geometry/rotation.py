@@ -15,8 +15,8 @@ DIRECTIONS = ("PITCH_POS", "PITCH_NEG", "YAW_POS", "YAW_NEG", "ROLL_POS", "ROLL_
 ANGLES = (1, 5, 10, 30)
 
 
-def rotation(direction: str, degrees: float) -> np.ndarray:
-    """Return the active rotation, Float32[3, 3], of a signed direction by an angle in degrees.
+def rotation(direction: str, degrees: float, *, dtype: type = np.float32) -> np.ndarray:
+    """Return the active rotation, [3, 3] of `dtype`, of a signed direction by an angle in degrees.
 
     PITCH_POS turns the front up, YAW_POS turns it to the observer's right, ROLL_POS is clockwise on screen
     (section 3.2; prompt of Appendix M). Raises ValueError for an unknown direction.
@@ -33,7 +33,7 @@ def rotation(direction: str, degrees: float) -> np.ndarray:
         "YAW": [[c, 0, s], [0, 1, 0], [-s, 0, c]],
         "ROLL": [[c, -s, 0], [s, c, 0], [0, 0, 1]],
     }[axis]
-    return np.array(rows, np.float32)
+    return np.array(rows, dtype)
 
 
 # Row 4 * direction + angle, in the orders of DIRECTIONS and ANGLES.

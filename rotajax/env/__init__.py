@@ -1,0 +1,1 @@
+"""The game: actions, state, rules, observation, step and rollout."""

@@ -1,0 +1,116 @@
+"""`rollout`: whole episodes of a policy on a batch of tasks, one scan an episode, spread over the local devices."""
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+
+from rotajax.compare import pose_error_deg
+from rotajax.env.observe import Renderer
+from rotajax.env.state import RUNNING, Params, State
+from rotajax.env.step import reset, step
+from rotajax.render.splat import splat
+from rotajax.tasks.suite import Suite
+from rotajax.tasks.task import Task
+from rotajax.types import Array, Float32, Int32, Key, struct
+
+# Returns the index of an action for a state; the key is fresh at every decision.
+Policy = Callable[[Key[Array, ""], State], Int32[Array, ""]]
+# Length of the scan: an episode has at most so many decisions whatever `max_decisions` says.
+HORIZON = 48
+
+
+@struct
+class Episodes:
+    """What happened in a batch of episodes. Entries after the last decision repeat the final state; action -1."""
+
+    action: Int32[Array, "*B T"]
+    iou: Float32[Array, "*B T+1"]
+    pose_error: Float32[Array, "*B T+1"]
+    rotation: Float32[Array, "*B T+1 3 3"]
+    decisions: Int32[Array, "*B"]
+    steps: Int32[Array, "*B"]
+    outcome: Int32[Array, "*B"]
+
+
+def episode(policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, renderer: Renderer = splat) -> Episodes:
+    """Return one episode of a policy; the key is folded with the task's seed, so that order and batch do not matter."""
+    key = jax.random.fold_in(key, jnp.asarray(task.solid.seed))
+    first, _ = reset(task, params, renderer=renderer)
+    target = first.target
+
+    def full(light: State) -> State:
+        return dataclasses.replace(light, task=task, target=target)
+
+    def light(state: State) -> State:
+        # The task and the target never change: outside the carry they are not copied from step to step.
+        return dataclasses.replace(state, task=None, target=None)  # type: ignore[arg-type]
+
+    def play(carry: State) -> tuple[State, Int32[Array, ""]]:
+        state = full(carry)
+        action = policy(jax.random.fold_in(key, state.decisions), state)
+        return light(step(state, action, params, renderer=renderer)[0]), action
+
+    def body(carry: State, _: None) -> tuple[State, tuple[Array, ...]]:
+        carry, action = jax.lax.cond(carry.outcome == RUNNING, play, lambda c: (c, jnp.int32(-1)), carry)
+        return carry, (action, carry.iou, pose_error_deg(carry.R, task.group), carry.R)
+
+    last, (action, iou, error, rotation) = jax.lax.scan(body, light(first), None, length=HORIZON)
+    before = (first.iou, pose_error_deg(first.R, task.group), first.R)
+    iou, error, rotation = (jnp.concatenate([a[None], b]) for a, b in zip(before, (iou, error, rotation), strict=True))
+    return Episodes(
+        action=action,
+        iou=iou,
+        pose_error=error,
+        rotation=rotation,
+        decisions=last.decisions,
+        steps=last.steps,
+        outcome=last.outcome,
+    )
+
+
+def batch_map(function: Callable, *, accelerator: bool) -> Callable:
+    """Return the function over a leading axis: one after the other where caches rule, all at once on an accelerator."""
+    return jax.vmap(function) if accelerator else lambda batch: jax.lax.map(function, batch)
+
+
+@partial(jax.jit, static_argnames=("policy", "mesh", "renderer"))
+def _rollout(policy: Policy, tasks: Task, key: Array, params: Params, *, mesh: Mesh, renderer: Renderer) -> Episodes:
+    accelerator = mesh.devices.flat[0].platform != "cpu"
+
+    def shard(tasks: Task, key: Array, params: Params) -> Episodes:
+        one = partial(episode, policy, key=key, params=params, renderer=renderer)
+        return batch_map(one, accelerator=accelerator)(tasks)
+
+    split, whole = PartitionSpec("batch"), PartitionSpec()
+    return jax.shard_map(shard, mesh=mesh, in_specs=(split, whole, whole), out_specs=split, check_vma=False)(
+        tasks, key, params
+    )
+
+
+def rollout(
+    policy: Policy,
+    suite: Suite | Task,
+    key: Key[Array, ""],
+    params: Params | None = None,
+    *,
+    renderer: Renderer = splat,
+    devices: list[jax.Device] | None = None,
+) -> Episodes:
+    """Return one episode of a policy for every task of a suite (or of a batch of tasks), leading axis B.
+
+    The batch is spread over `devices` (default: all local ones, CPU cores as host devices among them); a batch that
+    does not divide is filled up with its last task and cut again. The same task and key give the same episode in any
+    batch.
+    """
+    tasks = suite.tasks if isinstance(suite, Suite) else suite
+    mesh = Mesh(np.array(devices or jax.local_devices()), ("batch",))
+    count = len(tasks.start)
+    index = np.minimum(np.arange(-(-count // mesh.size) * mesh.size), count - 1)
+    padded = tasks if len(index) == count else jax.tree.map(lambda leaf: np.asarray(leaf)[index], tasks)
+    episodes = _rollout(policy, padded, key, params or Params(), mesh=mesh, renderer=renderer)
+    return jax.tree.map(lambda leaf: leaf[:count], episodes)

@@ -1,0 +1,55 @@
+"""`reset` and `step`: the game as pure functions of a state (Equation 2)."""
+
+import jax.numpy as jnp
+
+from rotajax.compare import iou
+from rotajax.env.actions import ROTATIONS, STOP
+from rotajax.env.observe import Observation, Renderer, observe
+from rotajax.env.rules import judge
+from rotajax.env.state import RUNNING, SUCCESS, Params, State
+from rotajax.geometry.rotation import MATRICES, compose
+from rotajax.render.splat import splat
+from rotajax.tasks.task import Task
+from rotajax.types import Array, Int32
+
+
+def reset(task: Task, params: Params, *, renderer: Renderer = splat) -> tuple[State, Observation]:
+    """Return the first state of a task and its observation.
+
+    A start that is aligned already, which suites do not contain, is a success without a step.
+    """
+    target = renderer(task.solid, jnp.eye(3, dtype=jnp.float32))
+    R = jnp.asarray(task.start)
+    current = renderer(task.solid, R)
+    start_iou = iou(current, target)
+    zero = jnp.int32(0)
+    state = State(
+        task=task,
+        target=target,
+        R=R,
+        iou=start_iou,
+        previous_iou=start_iou,
+        best_iou=start_iou,
+        stale=zero,
+        last_action=jnp.int32(-1),
+        decisions=zero,
+        steps=zero,
+        outcome=jnp.where(start_iou >= params.success_iou, jnp.int32(SUCCESS), jnp.int32(RUNNING)),
+    )
+    return state, observe(state, current)
+
+
+def step(
+    state: State, action: Int32[Array, ""], params: Params, *, renderer: Renderer = splat
+) -> tuple[State, Observation]:
+    """Return the state after one decision, and its observation: R[t+1] = Q(a) R[t].
+
+    `action` is an index of ACTIONS, [0, 24]; STOP leaves the pose as it is. Stepping an ended episode is the caller's
+    mistake and is not caught here: no branch on a state is worth its cost under vmap.
+    """
+    action = jnp.asarray(action, jnp.int32)
+    turn = jnp.asarray(MATRICES)[jnp.minimum(action, jnp.int32(ROTATIONS - 1))]
+    R = jnp.where(action == STOP, state.R, compose(turn, state.R))
+    current = renderer(state.task.solid, R)
+    state = judge(state, action, R, iou(current, state.target), params)
+    return state, observe(state, current)

@@ -1,0 +1,1 @@
+"""Policies of one type: the four ground-truth ones of the paper."""

@@ -1,0 +1,1 @@
+"""Looking ahead: the 24 successors of a pose."""

@@ -1,0 +1,1 @@
+"""Tasks and suites: starts, frozen geometry, loading and building."""
