@@ -26,3 +26,9 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def cache_folder(name: str) -> Path:
+    """Return the folder of one kind of cached results, under XDG_CACHE_HOME or ~/.cache; it may not exist yet."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "rotajax" / name

@@ -38,6 +38,8 @@ def static(**kwargs: Any) -> Any:
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(static, dataclasses.field))
 def struct(cls: type[T]) -> type[T]:
     """Return `cls` as a frozen, keyword-only dataclass registered as a pytree."""
+    # Pytree transformations put placeholders into the fields: the runtime type checker leaves them alone.
+    cls.__no_type_check__ = True  # type: ignore[attr-defined]
     cls = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     fields = dataclasses.fields(cls)
     jax.tree_util.register_dataclass(

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from rotajax.tasks.starts import SUCCESS_IOU
 from rotajax.tasks.task import Task
 from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, struct
 
@@ -14,7 +15,7 @@ RUNNING, SUCCESS, STOPPED, LIMIT, STAGNATION = range(5)
 class Params:
     """The rules' numbers, as leaves: changing one does not compile anew (section 3.3 and Table 19)."""
 
-    success_iou: Float32[Array, ""] = np.float32(0.90)  # type: ignore[assignment]
+    success_iou: Float32[Array, ""] = np.float32(SUCCESS_IOU)  # type: ignore[assignment]
     max_decisions: Int32[Array, ""] = np.int32(48)  # type: ignore[assignment]
     patience: Int32[Array, ""] = np.int32(12)  # type: ignore[assignment]
 

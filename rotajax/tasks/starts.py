@@ -8,6 +8,8 @@ from rotajax.geometry.rotation import DIRECTIONS, rotation
 
 SHORTEST, LONGEST = 6, 16
 TURN_DEG = 30.0
+# Silhouettes that overlap so far count as aligned.
+SUCCESS_IOU = 0.90
 
 
 def opposite(direction: str) -> str:
