@@ -1,0 +1,1 @@
+"""What runs say: the decomposition of steps, rows of metrics, intervals."""
