@@ -42,15 +42,13 @@ def measure(mask: np.ndarray) -> Measures:
     points = outline_points(mask)
     circle = plane_circle(points) if count else (0.0, 0.0, 0.0)
     if circle[2] == 0:
-        return Measures(
-            foreground=count, component_ratio=None, circle_occupancy=None, box_occupancy=None, aspect=None
-        )
+        return Measures(foreground=count, component_ratio=None, circle_occupancy=None, box_occupancy=None, aspect=None)
     cells = np.clip(np.floor((plane_points(points, circle) + RADIUS) / CELL).astype(np.int64), 0, CELLS - 1)
     weight = np.bincount(cells[:, 1] * CELLS + cells[:, 0], minlength=CELLS * CELLS).reshape(CELLS, CELLS)
     occupied = weight > 0
     labels, _ = ndimage.label(occupied, structure=np.ones((3, 3), np.int64))  # diagonal neighbours count
     components = np.bincount(labels.ravel(), weights=weight.ravel())[1:]
-    columns, rows = np.ptp(cells, axis=0) + 1
+    columns, rows = (np.ptp(np.flatnonzero(occupied.any(axis=axis))) + 1 for axis in (0, 1))
     area = int(np.count_nonzero(occupied))
     return Measures(
         foreground=count,

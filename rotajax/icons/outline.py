@@ -1,5 +1,6 @@
 """Outline points of an icon mask, their enclosing circle, and their place in the solid's plane (Appendix G)."""
 
+from contextlib import suppress
 from itertools import combinations
 
 import numpy as np
@@ -88,10 +89,8 @@ def _hull(points: np.ndarray) -> np.ndarray:
     left, right = (np.stack([end.reduceat(points[:, 0], starts), rows], 1) for end in (np.minimum, np.maximum))
     points = np.unique(np.concatenate([left, right]), axis=0)
     if len(points) > 3:
-        try:
+        with suppress(QhullError):  # collinear, or all the same point: every point stays a candidate
             points = points[ConvexHull(points).vertices]
-        except QhullError:  # collinear, or all the same point: every point stays a candidate
-            pass
     return np.unique(points, axis=0)
 
 

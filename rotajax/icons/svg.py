@@ -18,7 +18,7 @@ MAX_LENGTH = 1e6  # sides of the viewport and the view box, user units
 SVG = "{http://www.w3.org/2000/svg}"
 HREFS = ("href", "{http://www.w3.org/1999/xlink}href")
 # Refused by name: drawn from outside (image), from the machine's fonts (text), or wrongly by the rasteriser.
-REFUSED = frozenset("image feImage text textPath tspan tref a foreignObject".split())
+REFUSED = frozenset(["image", "feImage", "text", "textPath", "tspan", "tref", "a", "foreignObject"])
 REFUSED_PARTS = ("pattern", "marker", "filter")  # the rasteriser takes any tag that contains one of these
 URL = re.compile(r"url\(\s*[\"']?\s*([^\"')]*)", re.IGNORECASE)
 LENGTH = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(px|pt|pc|mm|cm|in|em|ex|ch|%)?\s*")
@@ -191,7 +191,8 @@ def _check_element(element: Element) -> None:
     for key, value in element.attrib.items():
         if len(value) > MAX_ATTRIBUTE:
             raise SvgError(
-                "attribute_too_long", f"expected at most {MAX_ATTRIBUTE} characters, got {len(value)} in {_short(key)!r}"
+                "attribute_too_long",
+                f"expected at most {MAX_ATTRIBUTE} characters in {_short(key)!r}, got {len(value)}",
             )
         if "url" in value.lower() or key == "style":
             if "\\" in value:
@@ -243,7 +244,9 @@ def _check_references(root: Element, elements: list[Element]) -> None:
         if key in cost:
             return cost[key]
         if key in open_:
-            raise SvgError("reference_cycle", f"expected references without a cycle, got one through <{_short(element.tag)}>")
+            raise SvgError(
+                "reference_cycle", f"expected references without a cycle, got one at <{_short(element.tag)}>"
+            )
         if len(open_) >= 2 * MAX_DEPTH:
             raise SvgError("too_deep", f"expected references at most {2 * MAX_DEPTH} deep, got more")
         open_.add(key)
@@ -257,7 +260,9 @@ def _check_references(root: Element, elements: list[Element]) -> None:
         if depth + 1 > 2 * MAX_DEPTH:
             raise SvgError("too_deep", f"expected references at most {2 * MAX_DEPTH} deep, got more")
         if drawn > MAX_DRAWN:
-            raise SvgError("reference_bomb", f"expected at most {MAX_DRAWN} elements with references followed, got more")
+            raise SvgError(
+                "reference_bomb", f"expected at most {MAX_DRAWN} elements once references are followed, got more"
+            )
         cost[key] = drawn, depth + 1
         return cost[key]
 
