@@ -2,14 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh
 
 from rotajax.compare import pose_error_deg
+from rotajax.devices import spread
 from rotajax.env.observe import Renderer
 from rotajax.env.state import RUNNING, Params, State
 from rotajax.env.step import reset, step
@@ -73,23 +73,10 @@ def episode(policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, 
     )
 
 
-def batch_map(function: Callable, *, accelerator: bool) -> Callable:
-    """Return the function over a leading axis: one after the other where caches rule, all at once on an accelerator."""
-    return jax.vmap(function) if accelerator else lambda batch: jax.lax.map(function, batch)
-
-
-@partial(jax.jit, static_argnames=("policy", "mesh", "renderer"))
-def _rollout(policy: Policy, tasks: Task, key: Array, params: Params, *, mesh: Mesh, renderer: Renderer) -> Episodes:
-    accelerator = mesh.devices.flat[0].platform != "cpu"
-
-    def shard(tasks: Task, key: Array, params: Params) -> Episodes:
-        one = partial(episode, policy, key=key, params=params, renderer=renderer)
-        return batch_map(one, accelerator=accelerator)(tasks)
-
-    split, whole = PartitionSpec("batch"), PartitionSpec()
-    return jax.shard_map(shard, mesh=mesh, in_specs=(split, whole, whole), out_specs=split, check_vma=False)(
-        tasks, key, params
-    )
+@cache
+def _one(policy: Policy, renderer: Renderer) -> Callable[[Task, Key[Array, ""], Params], Episodes]:
+    """Return the episode of a policy as a function of one task; cached, since the function keys the compilation."""
+    return partial(episode, policy, renderer=renderer)
 
 
 def rollout(
@@ -99,18 +86,12 @@ def rollout(
     params: Params | None = None,
     *,
     renderer: Renderer = splat,
-    devices: list[jax.Device] | None = None,
+    mesh: Mesh | None = None,
 ) -> Episodes:
-    """Return one episode of a policy for every task of a suite (or of a batch of tasks), leading axis B.
+    """Return one episode of a policy for every task of a suite (or of a batch of tasks), NumPy, leading axis B.
 
-    The batch is spread over `devices` (default: all local ones, CPU cores as host devices among them); a batch that
-    does not divide is filled up with its last task and cut again. The same task and key give the same episode in any
-    batch.
+    The batch is spread over the devices of `mesh` (default: all, CPU cores as host devices among them). The same task
+    and key give the same episode in any batch on any number of devices.
     """
     tasks = suite.tasks if isinstance(suite, Suite) else suite
-    mesh = Mesh(np.array(devices or jax.local_devices()), ("batch",))
-    count = len(tasks.start)
-    index = np.minimum(np.arange(-(-count // mesh.size) * mesh.size), count - 1)
-    padded = tasks if len(index) == count else jax.tree.map(lambda leaf: np.asarray(leaf)[index], tasks)
-    episodes = _rollout(policy, padded, key, params or Params(), mesh=mesh, renderer=renderer)
-    return jax.tree.map(lambda leaf: leaf[:count], episodes)
+    return spread(_one(policy, renderer), mesh=mesh)(tasks, key, params or Params())
