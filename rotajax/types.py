@@ -4,10 +4,11 @@ Letters: N points, C columns, H W pixels (320 x 320), A actions (24), K beam, B 
 """
 
 import dataclasses
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import jax
-from jaxtyping import Array, Bool, Float32, Int32, Key, UInt8, UInt32
+import numpy as np
+from jaxtyping import Bool, Float32, Int32, Key, UInt8, UInt32
 
 __all__ = [
     "Array",
@@ -25,6 +26,11 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+if TYPE_CHECKING:
+    from jax import Array
+else:
+    # Host data is NumPy until the first jitted call, and a leaf of one task a NumPy scalar: every function takes them.
+    Array = jax.Array | np.ndarray | np.generic
 Mask = Bool[Array, "H W"]
 View = UInt8[Array, "H W"]
 Rotation = Float32[Array, "3 3"]
@@ -41,7 +47,7 @@ def struct(cls: type[T]) -> type[T]:
     # Pytree transformations put placeholders into the fields: the runtime type checker leaves them alone.
     cls.__no_type_check__ = True  # type: ignore[attr-defined]
     cls = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
-    fields = dataclasses.fields(cls)
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     jax.tree_util.register_dataclass(
         cls,
         data_fields=[f.name for f in fields if not f.metadata.get("static")],

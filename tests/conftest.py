@@ -1,6 +1,7 @@
 """What every test shares: strict jax settings, executed shape annotations, the real icons where they are."""
 
 import os
+import sys
 from pathlib import Path
 
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
@@ -9,8 +10,10 @@ import jax
 import pytest
 from jaxtyping import install_import_hook
 
+# `from reference import renderer` works from every folder of the tests, and from outside the checkout.
+sys.path.append(str(Path(__file__).parent))
 # The shape annotations of the whole package are executed while the tests run.
-install_import_hook("rotajax", "beartype.beartype").__enter__()
+install_import_hook("rotajax", "typecheck.check").__enter__()
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

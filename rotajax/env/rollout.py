@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
+from rotajax.checks import require
 from rotajax.compare import pose_error_deg
 from rotajax.devices import spread
 from rotajax.env.observe import Renderer
@@ -91,7 +92,9 @@ def rollout(
     """Return one episode of a policy for every task of a suite (or of a batch of tasks), NumPy, leading axis B.
 
     The batch is spread over the devices of `mesh` (default: all, CPU cores as host devices among them). The same task
-    and key give the same episode in any batch on any number of devices.
+    and key give the same episode in any batch on any number of devices. Raises ValueError for more than 48 decisions.
     """
+    params = params or Params()
+    require(int(params.max_decisions) <= HORIZON, "rollout: max_decisions", f"at most {HORIZON}", params.max_decisions)
     tasks = suite.tasks if isinstance(suite, Suite) else suite
-    return spread(_one(policy, renderer), mesh=mesh)(tasks, key, params or Params())
+    return spread(_one(policy, renderer), mesh=mesh)(tasks, key, params)

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from rotajax.geometry.solid import Solid
 from rotajax.types import Array, Float32, struct
@@ -22,4 +23,4 @@ class Task:
 
 def _take(leaf: Array, index: int | slice | Array) -> Array:
     """Index a leaf; a NumPy leaf takes a traced index only as a jax array."""
-    return jnp.asarray(leaf)[index] if isinstance(index, jax.core.Tracer) else leaf[index]
+    return jnp.asarray(leaf)[index] if isinstance(index, Tracer) else leaf[index]
