@@ -1,0 +1,147 @@
+"""`run_baselines`: the ground-truth policies on a suite, recorded as they go; a killed run goes on where it was."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from rotajax.analysis.summary import summarise
+from rotajax.checks import require_at_least, require_member
+from rotajax.env.rollout import rollout
+from rotajax.env.state import Params
+from rotajax.files import write_atomically
+from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES
+from rotajax.records import EpisodeKey, RunWriter, episode_lines, open_run, read_run
+from rotajax.reports.curve import draw_curves, mean_iou_curves
+from rotajax.tasks.suite import Suite
+from rotajax.tasks.task import Task
+
+# Tasks a device plays between two writes: a few seconds on a CPU core, enough to fill an accelerator.
+_CHUNK = {"cpu": 8}
+_CHUNK_ACCELERATOR = 64
+# Silhouettes an episode is expected to draw: what the estimate of the time left is weighted by.
+_PICTURES = {"uniform_random": 23, "random_rollback": 37, "iou_greedy": 420, "pose_greedy": 10}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """The episodes of one policy and seed that are still to be played, as rows of the suite."""
+
+    policy: str
+    seed: int
+    tasks: np.ndarray
+
+
+def run_baselines(
+    suite: Suite,
+    policies: Sequence[str],
+    seeds: int,
+    out: str | Path,
+    *,
+    seed: int = 0,
+    params: Params | None = None,
+    chunk: int | None = None,
+    progress: bool = True,
+    say: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
+) -> dict:
+    """Play baselines into a run folder and return its summary; a folder of the same request goes on where it was.
+
+    policies: names of POLICIES; seeds: how many, from `seed` on, for the random ones, the others play once; chunk:
+    tasks between two writes (default: from the devices), which changes no result. Writes run.json, episodes.jsonl,
+    summary.json and iou_steps.png. Raises ValueError for an unknown policy, fewer than one seed, and a folder of
+    another run.
+    """
+    for name in policies:
+        require_member(name, POLICIES, "baselines: policy")
+    policies = list(dict.fromkeys(policies))
+    require_at_least(len(policies), 1, "baselines: number of policies")
+    require_at_least(seeds, 1, "baselines: --seeds")
+    require_at_least(seed, 0, "baselines: --seed")
+    params = params or Params()
+    asked = {
+        "kind": "baselines",
+        "suite": _identity(suite),
+        "policies": policies,
+        "seeds": list(range(seed, seed + seeds)),
+        "tasks": len(suite),
+        "params": {field.name: np.asarray(getattr(params, field.name)).item() for field in dataclasses.fields(params)},
+    }
+    with open_run(out, asked, device=_device()) as writer:
+        for note in writer.notes:
+            say(note)
+        parts = list(_parts(suite, policies, asked["seeds"], writer.done))
+        _play(suite, parts, params, writer, chunk=chunk, progress=progress)
+    return _report(suite, Path(out))
+
+
+def _parts(suite: Suite, policies: list[str], seeds: list[int], done: set[EpisodeKey]) -> Iterator[_Part]:
+    for policy in policies:
+        for seed in seeds if policy in RANDOM_POLICIES else seeds[:1]:
+            left = [i for i, task in enumerate(suite.ids) if EpisodeKey(task, policy, seed) not in done]
+            yield _Part(policy, seed, np.array(left, np.int64))
+
+
+def _play(
+    suite: Suite, parts: list[_Part], params: Params, writer: RunWriter, *, chunk: int | None, progress: bool
+) -> None:
+    """Play what is left, a chunk of tasks at a time; every chunk has the same shape, so that nothing compiles twice."""
+    chunk = chunk or chunk_size(len(suite), len(jax.devices()), jax.devices()[0].platform)
+    total = sum(len(suite) * _PICTURES[part.policy] for part in parts)
+    left = sum(len(part.tasks) * _PICTURES[part.policy] for part in parts)
+    shape = "{desc} {percentage:3.0f}%|{bar}| {elapsed}, about {remaining} left"
+    options = {"bar_format": shape, "file": sys.stderr, "disable": not progress or left == 0, "mininterval": 0.5}
+    with tqdm(total=total, initial=total - left, **options) as bar:
+        for part in parts:
+            key = jax.random.key(part.seed)
+            for start in range(0, len(part.tasks), chunk):
+                rows = part.tasks[start : start + chunk]
+                bar.set_description(f"{part.policy}, seed {part.seed}: {len(suite) - len(part.tasks) + start} done")
+                episodes = rollout(POLICIES[part.policy], _filled(suite, rows, chunk), key, params)
+                ids = [suite.ids[row] for row in rows]
+                writer.append(episode_lines(episodes, ids, policy=part.policy, seed=part.seed))
+                bar.update(len(rows) * _PICTURES[part.policy])
+
+
+def chunk_size(tasks: int, devices: int, platform: str) -> int:
+    """Return how many tasks to play at a time: a multiple of the devices that leaves the least of the last chunk empty.
+
+    >>> chunk_size(100, 2, "cpu"), chunk_size(24, 2, "cpu")
+    (10, 12)
+    """
+    most = min(_CHUNK.get(platform, _CHUNK_ACCELERATOR), -(-tasks // devices))
+    sizes = [each * devices for each in range(max(1, most // 2), most + 1)]
+    return min(sizes, key=lambda size: (-(-tasks // size) * size, -size))
+
+
+def _filled(suite: Suite, rows: np.ndarray, chunk: int) -> Task:
+    """Return a chunk of tasks, filled up with copies of the last that start at the target and so end at once."""
+    index = np.concatenate([rows, np.repeat(rows[-1:], chunk - len(rows))])
+    tasks: Task = jax.tree.map(lambda leaf: np.asarray(leaf)[index], suite.tasks)
+    start = np.array(tasks.start)
+    start[len(rows) :] = np.eye(3, dtype=np.float32)
+    return dataclasses.replace(tasks, start=start)
+
+
+def _report(suite: Suite, out: Path) -> dict:
+    """Write and return the summary of a finished run, from its records; draw its curves."""
+    run = read_run(out)
+    groups = dict(zip(suite.ids, np.asarray(suite.tasks.group), strict=True))
+    summary = summarise(run, _identity(suite), groups)
+    write_atomically(out / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
+    title = f"Suite {suite.info.id}, {len(run.tasks)} tasks"
+    draw_curves(mean_iou_curves(run), out / "iou_steps.png", title=title)
+    return summary
+
+
+def _identity(suite: Suite) -> dict:
+    return {"id": suite.info.id, "version": suite.info.version, "sha256": suite.info.sha256}
+
+
+def _device() -> str:
+    devices = jax.devices()
+    return f"{len(devices)} x {devices[0].device_kind}"

@@ -1,0 +1,65 @@
+"""`main`: the command line. One file a command; each has `add`, which describes it, and a function that does it."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from rotajax.cli import baselines, icons
+
+_EPILOG = """\
+examples:
+  rotajax baselines --suite mini --out runs/mini      the four baselines on the embedded suite
+  rotajax icons scan game-icons --json icons.json     which icons of a folder can become solids
+
+A mistake in what was asked gives one line and exit status 2. Set ROTAJAX_TRACEBACK=1 to see where it was found.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are ValueErrors of one line, as everywhere else."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ValueError with the command's name."""
+        name = self.prog.removeprefix("rotajax").strip() or "command"
+        raise ValueError(f"{name}: {message} (see {self.prog} --help)")
+
+
+def make_parser() -> Parser:
+    """Return the parser of the whole command line."""
+    from rotajax import __doc__ as about
+    from rotajax import __version__
+
+    style = argparse.RawDescriptionHelpFormatter
+    parser = Parser("rotajax", description=about, epilog=_EPILOG, formatter_class=style)
+    parser.add_argument("--version", action="version", version=f"rotajax {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (baselines, icons):
+        command.add(commands, style)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status: 0, 2 for a mistake in what was asked, 130 for Ctrl-C."""
+    try:
+        args = make_parser().parse_args(argv)
+        return args.run(args)
+    except KeyboardInterrupt:
+        print("\nrotajax: interrupted; the same command again goes on where it was", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away: nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, OSError) as error:
+        if os.environ.get("ROTAJAX_TRACEBACK"):
+            raise
+        print(f"rotajax: {_one_line(error)}", file=sys.stderr)
+        return 2
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror + (f": '{error.filename}'" if error.filename else "")
+    return " ".join(str(error).split())

@@ -1,0 +1,59 @@
+"""`prepare_jax`: the settings that must be in place before jax touches a device."""
+
+import os
+import sys
+from pathlib import Path
+
+from rotajax.checks import require_at_least
+
+_DEVICES_FLAG = "--xla_force_host_platform_device_count"
+# Everything is kept: a command compiles a few programs, and a second run should compile none.
+_CACHE_OPTIONS = {
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+    "jax_persistent_cache_min_compile_time_secs": 0.0,
+}
+
+
+def prepare_jax(*, devices: int | None = None) -> None:
+    """Make every usable CPU core a device (or `devices` of them) and keep compiled programs on the disk.
+
+    What the user has set in XLA_FLAGS or in jax's own variables stays. Raises ValueError for less than one device.
+    """
+    flags = os.environ.get("XLA_FLAGS", "")
+    if devices is not None:
+        require_at_least(devices, 1, "--devices")
+        flags = " ".join(flag for flag in flags.split() if not flag.startswith(_DEVICES_FLAG))
+    if _DEVICES_FLAG not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_DEVICES_FLAG}={devices or usable_cores()}".strip()
+    _keep_compiled()
+
+
+def usable_cores() -> int:
+    """Return how many CPU cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cache_folder() -> Path:
+    """Return where compiled programs are kept unless JAX_COMPILATION_CACHE_DIR says otherwise."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rotajax" / "xla"
+
+
+def _keep_compiled() -> None:
+    import jax
+
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        folder = cache_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            writable = os.access(folder, os.W_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            print(f"rotajax: '{folder}' cannot be written: compiled programs are not kept", file=sys.stderr)
+            return
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+    for name, value in _CACHE_OPTIONS.items():
+        if name.upper() not in os.environ:
+            jax.config.update(name, value)
