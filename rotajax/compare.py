@@ -19,8 +19,8 @@ def iou(a: Mask | UInt32[Array, "H words"], b: Mask | UInt32[Array, "H words"]) 
     return jnp.where(union == 0, jnp.float32(1), inter.astype(jnp.float32) / jnp.maximum(union, 1).astype(jnp.float32))
 
 
-def angle_deg(matrix: Rotation) -> Float32[Array, ""]:
-    """Return the angle of a rotation in degrees, [0, 180], exact near 0 and near 180.
+def angle_deg(matrix: Float32[Array, "*B 3 3"]) -> Float32[Array, "*B"]:
+    """Return the angle of a rotation, or of each of many, in degrees, [0, 180], exact near 0 and near 180.
 
     atan2 of the skew part (2 sin) and the trace (1 + 2 cos): the arccosine of a float32 trace loses 1e-4 rad near 0.
     The gradient is finite everywhere; at the identity and at half turns it is 0 by definition.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rotajax.checks import require_member
-from rotajax.types import Rotation
+from rotajax.types import Array, Float32
 
 DIRECTIONS = ("PITCH_POS", "PITCH_NEG", "YAW_POS", "YAW_NEG", "ROLL_POS", "ROLL_NEG")
 ANGLES = (1, 5, 10, 30)
@@ -40,8 +40,8 @@ def rotation(direction: str, degrees: float, *, dtype: type = np.float32) -> np.
 MATRICES = np.stack([rotation(direction, angle) for direction in DIRECTIONS for angle in ANGLES])
 
 
-def compose(left: Rotation, right: Rotation) -> Rotation:
-    """Return left after right, the product of two 3 x 3 matrices.
+def compose(left: Float32[Array, "*#B 3 3"], right: Float32[Array, "*#B 3 3"]) -> Float32[Array, "*B 3 3"]:
+    """Return left after right, the product of two 3 x 3 matrices, or of many pairs whose leading axes broadcast.
 
     The sums are written out: a matrix unit may round its inputs to fewer bits, which would move pixels.
     """
@@ -50,6 +50,6 @@ def compose(left: Rotation, right: Rotation) -> Rotation:
     ] * right[..., None, 2, :]
 
 
-def transpose(matrix: Rotation) -> Rotation:
-    """Return the inverse of a rotation."""
+def transpose(matrix: Float32[Array, "*B 3 3"]) -> Float32[Array, "*B 3 3"]:
+    """Return the inverse of a rotation, or of each of many."""
     return jnp.swapaxes(matrix, -1, -2)

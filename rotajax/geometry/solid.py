@@ -42,7 +42,7 @@ def bucket(columns: int) -> int:
 def make_solid(points: np.ndarray, seed: int, *, size: int | None = None) -> Solid:
     """Return the solid over centred plane points, Float[N, 2], padded to `size` columns (default: a bucket size).
 
-    Raises ValueError for no points, too many, or a point outside the sphere's shadow.
+    Raises ValueError for no points, too many, a point outside the sphere's shadow, or a seed beyond 32 bits.
     """
     points = np.asarray(points)
     require(points.ndim == 2 and points.shape[1] == 2, "solid: points", "an array [N, 2]", points.shape)
@@ -51,6 +51,7 @@ def make_solid(points: np.ndarray, seed: int, *, size: int | None = None) -> Sol
     require(0 < len(points) <= size, "solid: number of points", f"1 to {size}", len(points))
     reach = float(np.sqrt((points.astype(np.float64) ** 2).sum(1).max()))
     require(reach <= RADIUS, "solid: distance of a point from the centre", f"at most {RADIUS}", reach)
+    require(0 <= seed < 2**32, "solid: seed", f"0 to {2**32 - 1}", seed)
     xy = np.zeros((2, size), np.float32)
     xy[:, : len(points)] = points.T
     return Solid(x=xy[0], y=xy[1], count=np.int32(len(points)), seed=np.uint32(seed))  # type: ignore[arg-type]
