@@ -1,58 +1,76 @@
-"""The fast silhouette: a solid's columns project to parallel segments, drawn by one write a column and word operations.
+"""The fast silhouette: a solid's columns project to parallel segments, drawn by three writes a column and word operations.
 
-Against `splat`, see benchmarks/margin.py for how much an IoU can differ; decisions inside that margin are the exact
-renderer's.
+How far its IoU can be from the exact renderer's is measured by benchmarks/margin.py; decisions inside that margin are
+the exact renderer's. On a CPU map it over poses (`jax.lax.map`), on an accelerator `jax.vmap` it.
 """
 
 import jax
 import jax.numpy as jnp
+from jax.lax import optimization_barrier
 
 from rotajax.geometry.solid import RADIUS, Solid
 from rotajax.render.camera import SCALE, SIZE, pixel, rotated
-from rotajax.render.packed import WORD, close_cross, dilate_disk, pack_planes, shift_rows, transpose, unpack
+from rotajax.render.packed import (
+    WORD,
+    Upright,
+    close_cross,
+    dilate_disk,
+    flip_diagonal,
+    pack_planes,
+    shift_rows,
+    unpack,
+)
 from rotajax.render.skeleton import Skeleton
-from rotajax.types import Array, Bool, Int32, Mask, Rotation, UInt32
+from rotajax.types import Array, Float32, Int32, Mask, Rotation, UInt32
 
-HALF = SIZE // 2
+WORDS = SIZE // WORD
 # Columns a step of the loop: their coordinates stay in a core's cache.
 CHUNK = 2048
-# The table of segments: rows along the major axis as GROUPS groups of STEPS rows, |a| <= 140 < 144; lines across it,
-# |w| <= 140 sqrt 2 < 208, as LINE_WORDS words of 32 lines.
-GROUPS, STEPS = 18, 16
+# The table of segments. Down: rows along the major axis, |a| <= 140 < ROWS / 2, as GROUPS groups of STEPS rows.
+# Across: lines w = b - m a, |w| <= 140 sqrt 2 < LINES / 2, as LINE_WORDS words of 32.
+GROUPS, STEPS = 9, 32
 ROWS = GROUPS * STEPS
 LINE_WORDS = 13
 LINES = LINE_WORDS * WORD
-WORDS = SIZE // WORD
+LANES = GROUPS * LINE_WORDS
+# The end of no segment: before every row.
+NOTHING = -ROWS
 
 
 def span(shape: Solid | Skeleton, R: Rotation) -> Mask:
-    """Return the silhouette, Bool[320, 320], of a solid, or faster of its skeleton, under a pose.
+    """Return the silhouette, Bool[320, 320], of a solid, or some times faster of its skeleton, under a pose.
 
-    The union of whole segments where Appendix G samples 31 points a column; ends are the exact renderer's pixels.
+    The union of whole segments where Appendix G samples 31 points a column; their ends are the exact renderer's pixels.
+
+    >>> import numpy as np
+    >>> from rotajax.geometry.solid import make_solid
+    >>> int(span(make_solid(np.zeros((1, 2)), 0), np.eye(3, dtype=np.float32)).sum())
+    13
     """
     return unpack(span_packed(shape, R))
 
 
 def span_packed(shape: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
-    """Return the silhouette of `span` in packed form, UInt32[320, 10]."""
+    """Return the silhouette of `span` in packed form, UInt32[320, 10] (see rotajax.render.packed)."""
     R = jnp.asarray(R)
+    # Drawn with the major axis, along which the segments are longer, downwards; flipped at the end where it runs across.
     across = jnp.abs(R[0, 2]) > jnp.abs(R[1, 2])
-    # Everything is drawn with the major axis downwards, and transposed at the end where it runs across.
     R = jnp.where(across, R[jnp.array([1, 0, 2])], R)
-    steep = R[1, 2] != 0
-    slope = jnp.where(steep, R[0, 2] / jnp.where(steep, R[1, 2], jnp.float32(1)), jnp.float32(0))
-    ends, marks = _scatter(shape, R, slope)
-    picture = _fill(ends, slope) | marks
-    picture = close_cross(dilate_disk(picture))
-    return jnp.where(across, transpose(picture), picture)
+    level = R[1, 2] == 0
+    slope = jnp.where(level, jnp.float32(0), R[0, 2] / jnp.where(level, jnp.float32(1), R[1, 2]))
+    table, ends = _draw(shape, R, slope)
+    picture = close_cross(dilate_disk(_fill(table, slope) | ends))
+    return jax.lax.cond(across, flip_diagonal, jnp.transpose, picture)
 
 
-def _scatter(shape: Solid | Skeleton, R: Rotation, slope: Array) -> tuple[Int32[Array, "cells"], UInt32[Array, "H W"]]:
-    """Return the furthest end of a segment that starts in each cell of the table, and the packed ends of all columns.
+def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tuple[Array, Upright]:
+    """Return the furthest end of a segment that starts in each cell of the table, and the ends of all columns, packed.
 
-    A segment a1..a2 on the line w = b - m a is written at (ceil a1, rint w); a cell without one is below every end.
+    A segment from a1 to a2 on line w is written at (ceil a1, rint w), its end is floor a2: inside it a row's cell is
+    w + m a, rounded in two parts. At the ends that would move a pixel by up to one; there the exact pixel is marked.
     """
     lane = jnp.arange(CHUNK, dtype=jnp.int32)
+    scale = jnp.float32(SCALE)
 
     def chunk(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         table, marks = carry
@@ -60,61 +78,48 @@ def _scatter(shape: Solid | Skeleton, R: Rotation, slope: Array) -> tuple[Int32[
         x, y = (jax.lax.dynamic_slice(v, (first,), (CHUNK,)) for v in (shape.x, shape.y))
         h = jnp.sqrt(jnp.maximum(jnp.float32(RADIUS**2) - x * x - y * y, jnp.float32(0)))
         valid = first + lane < shape.count
-        zero = jnp.float32(0)
-        a, b = (jnp.float32(SCALE) * rotated(R, row, x, y, zero) for row in (1, 0))
-        length = jnp.float32(SCALE) * jnp.abs(R[1, 2]) * h
-        start = jnp.ceil(a - length).astype(jnp.int32)
-        end = jnp.floor(a + length).astype(jnp.int32)
-        line = jnp.rint(b - slope * a).astype(jnp.int32)
-        cell = _cell(start + ROWS // 2, line + LINES // 2)
-        end = jnp.where(valid & (start <= end), end, -ROWS)
+        a, b = (scale * (R[row, 0] * x + R[row, 1] * y) for row in (1, 0))
+        half = scale * jnp.abs(R[1, 2]) * h
+        start, end = jnp.ceil(a - half).astype(jnp.int32), jnp.floor(a + half).astype(jnp.int32)
+        cell = _cell(start, jnp.rint(b - slope * a).astype(jnp.int32))
+        end = jnp.where(valid & (start <= end), end, NOTHING).astype(jnp.int16)
         table = table.at[cell].max(end, mode="promise_in_bounds")
         for z in (-h, h):
-            u, v = (pixel(rotated(R, row, x, y, z), SCALE) for row in (0, 1))
-            u, v = jnp.clip(u, 0, SIZE - 1), jnp.clip(v, 0, SIZE - 1)
-            index = (u & 31) * (SIZE * WORDS) + v * WORDS + (u >> 5)
-            index = jnp.where(valid, index, WORD * SIZE * WORDS)
-            marks = marks.at[index].set(jnp.uint8(1), mode="promise_in_bounds")
+            u, v = (jnp.clip(pixel(rotated(R, row, x, y, z), SCALE), 0, SIZE - 1) for row in (0, 1))
+            index = ((u & 31) * WORDS + (u >> 5)) * SIZE + v
+            marks = marks.at[jnp.where(valid, index, SIZE * SIZE)].set(jnp.uint8(1), mode="promise_in_bounds")
         return table, marks
 
     chunks = (shape.count + jnp.int32(CHUNK - 1)) // jnp.int32(CHUNK)
-    table = jnp.full(ROWS * LINES, -ROWS, jnp.int32)
-    marks = jnp.zeros(SIZE * SIZE + WORD, jnp.uint8)
+    table, marks = jnp.full(ROWS * LINES, NOTHING, jnp.int16), jnp.zeros(SIZE * SIZE + 1, jnp.uint8)
     table, marks = jax.lax.fori_loop(jnp.int32(0), chunks, chunk, (table, marks))
-    planes = marks[: SIZE * SIZE].reshape(WORD, SIZE * WORDS) != 0
-    return table, pack_planes(planes).reshape(SIZE, WORDS)
+    marks = optimization_barrier(marks[: SIZE * SIZE].reshape(WORD, WORDS * SIZE))
+    return table, optimization_barrier(pack_planes(marks != 0)).reshape(WORDS, SIZE)
 
 
-def _cell(row: Array, line: Array) -> Array:
-    """Return the place of a cell: [row in group, bit of the word, group, word], so that sweeps and packing have long lanes."""
-    row, line = jnp.clip(row, 0, ROWS - 1), jnp.clip(line, 0, LINES - 1)
-    group, step = row // STEPS, row % STEPS
-    return ((step * WORD + (line & 31)) * GROUPS + group) * LINE_WORDS + (line >> 5)
+def _cell(row: Int32[Array, "*C"], line: Int32[Array, "*C"]) -> Int32[Array, "*C"]:
+    """Return the place of a cell in the table: [row in group, bit of the word, group, word], for long lanes."""
+    row, line = jnp.clip(row + ROWS // 2, 0, ROWS - 1), jnp.clip(line + LINES // 2, 0, LINES - 1)
+    return ((row % STEPS * WORD + (line & 31)) * GROUPS + row // STEPS) * LINE_WORDS + (line >> 5)
 
 
-def _fill(table: Array, slope: Array) -> UInt32[Array, "320 10"]:
-    """Return the packed union of the segments: a running maximum of ends down the table, then rows moved into place."""
+def _fill(table: Array, slope: Float32[Array, ""]) -> Upright:
+    """Return the packed union of the segments: cells with a running maximum of ends at or after them, moved into place."""
     table = table.reshape(STEPS, WORD, GROUPS, LINE_WORDS)
-
-    def sweep(furthest: Array, row: Array) -> tuple[Array, Array]:
-        furthest = jnp.maximum(furthest, row)
-        return furthest, furthest
-
-    start = jnp.full((WORD, GROUPS, LINE_WORDS), -ROWS, table.dtype)
-    last, swept = jax.lax.scan(sweep, start, table)
-    # What reaches a group from all groups before it.
-    reach = 1
-    before = jnp.pad(last, ((0, 0), (1, 0), (0, 0)), constant_values=-ROWS)[:, :-1]
-    while reach < GROUPS:
-        moved = jnp.pad(before, ((0, 0), (reach, 0), (0, 0)), constant_values=-ROWS)[:, :GROUPS]
-        before = jnp.maximum(before, moved)
-        reach *= 2
+    nothing = jnp.full((WORD, LINE_WORDS), NOTHING, table.dtype)
+    highest = jnp.moveaxis(jnp.max(table, axis=0), 1, 0)
+    _, before = jax.lax.scan(lambda far, group: (jnp.maximum(far, group), far), nothing, highest)
+    before = optimization_barrier(jnp.moveaxis(before, 0, 1).reshape(WORD, LANES))
     a = jnp.arange(ROWS, dtype=jnp.int32) - ROWS // 2
-    row = a.reshape(GROUPS, STEPS).T[:, None, :, None].astype(table.dtype)
-    filled = jnp.maximum(swept, before[None]) >= row
-    words = pack_planes(jnp.moveaxis(filled, 1, 0))
-    words = jnp.moveaxis(words, 0, 1).reshape(ROWS, LINE_WORDS)
-    shift = jnp.rint(slope * a.astype(jnp.float32)).astype(jnp.int32) + jnp.int32(HALF - LINES // 2)
-    words = shift_rows(words, shift, width=WORDS, reach=6)
-    edge = HALF - ROWS // 2
-    return jnp.pad(words, ((edge, edge), (0, 0)))
+    row = jnp.repeat(a.astype(table.dtype).reshape(GROUPS, STEPS).T, LINE_WORDS, axis=1)
+
+    def sweep(far: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
+        far = jnp.maximum(far, step[0])
+        return far, pack_planes(far >= step[1])
+
+    _, words = jax.lax.scan(sweep, before, (table.reshape(STEPS, WORD, LANES), row))
+    words = jnp.transpose(words.reshape(STEPS, GROUPS, LINE_WORDS), (2, 1, 0)).reshape(LINE_WORDS, ROWS)
+    shift = jnp.rint(slope * a.astype(jnp.float32)).astype(jnp.int32) + jnp.int32(SIZE // 2 - LINES // 2)
+    words = shift_rows(optimization_barrier(words), shift, width=WORDS, reach=6)
+    edge = (SIZE - ROWS) // 2
+    return jnp.pad(words, ((0, 0), (edge, edge)))
