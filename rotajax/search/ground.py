@@ -1,0 +1,120 @@
+"""The ground of a search: a task with its goal map, and the verdict of the exact renderer on candidate poses."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rotajax.compare import iou
+from rotajax.devices import spread
+from rotajax.geometry.rotation import MATRICES, compose
+from rotajax.geometry.solid import Solid
+from rotajax.render.skeleton import Skeleton, skeleton
+from rotajax.render.span import span_packed
+from rotajax.render.splat import splat
+from rotajax.search.goalmap import GoalMap, goal_map
+from rotajax.search.quaternion import from_matrix, multiply, to_matrix
+from rotajax.tasks.starts import SUCCESS_IOU
+from rotajax.tasks.task import Task
+from rotajax.types import Array, Float32, Mask, Rotation, UInt32
+
+# A pose whose span IoU is so far below the threshold is no candidate, without asking the exact renderer: above the
+# largest difference that benchmarks/margin.py has measured.
+SPAN_MARGIN = 0.01
+# The same for an entry of the goal map: its entries were never below the IoU of a pose in their cell.
+MAP_MARGIN = 0.02
+# Poses a call: one compiled shape, and small enough that a search which ends early wastes little.
+CHUNK = 64
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A task made ready for searching."""
+
+    task: Task
+    skeleton: Skeleton
+    target: Array  # packed span silhouette of the target
+    mask: Array  # exact silhouette of the target
+    start: np.ndarray  # quaternion
+    group: np.ndarray  # quaternions Float64[G, 4], without padding
+    goals: GoalMap
+
+    def promising(self, q: np.ndarray) -> np.ndarray:
+        """Return the indices of the words `q`, Float[n, 4], that may lead to the goal, the best estimates first."""
+        bound = self.goals.bound(q, self.start)
+        index = np.flatnonzero(bound >= np.floor(255 * (SUCCESS_IOU - MAP_MARGIN)))
+        return index[np.argsort(-bound[index].astype(np.int16), kind="stable")]
+
+    def span_ious(self, poses: np.ndarray) -> np.ndarray:
+        """Return the span IoUs of poses, Float32[n, 3, 3]."""
+        parts = [poses[i : i + CHUNK] for i in range(0, len(poses), CHUNK)]
+        filled = [np.concatenate([p, np.repeat(p[-1:], CHUNK - len(p), axis=0)]) for p in parts]
+        ious = [spread(_span_iou)(part, self.skeleton, self.target) for part in filled]
+        return np.concatenate([*ious, np.zeros(0, np.float32)])[: len(poses)]
+
+    def exact_iou(self, pose: np.ndarray) -> float:
+        """Return the exact IoU of a pose."""
+        return float(_exact_iou(self.task.solid, self.mask, pose))
+
+
+def make_ground(task: Task, *, columns: int | None = None) -> Ground:
+    """Return the ground of a task; its skeleton is padded to `columns`, so that tasks of a suite share programs."""
+    task = jax.tree.map(np.asarray, task)
+    bones = skeleton(task.solid, size=columns)
+    identity = np.eye(3, dtype=np.float32)
+    target = _packed(bones, identity)
+    group = np.unique(np.round(from_matrix(task.group), 9), axis=0)
+    return Ground(
+        task=task,
+        skeleton=bones,
+        target=target,
+        mask=_exact(task.solid, identity),
+        start=from_matrix(task.start),
+        group=group,
+        goals=goal_map(bones, target),
+    )
+
+
+def replay(ground: Ground, path: Iterable[int]) -> float:
+    """Return the exact IoU after executing a path's actions from the start, in float32 as the environment does."""
+    R = np.asarray(ground.task.start)
+    for action in path:
+        R = np.asarray(_turn(R, np.int32(action)))
+    return ground.exact_iou(R)
+
+
+def first_verified(
+    ground: Ground, q: np.ndarray, order: np.ndarray, path_of: Callable[[int], list[int]]
+) -> tuple[int, float] | None:
+    """Return the first index of `order` whose path replays to the goal with the exact renderer, and its IoU, or None.
+
+    `q` are words, Float[n, 4]; `path_of(index)` gives the actions. Every candidate near the threshold is replayed.
+    """
+    for part in (order[i : i + CHUNK] for i in range(0, len(order), CHUNK)):
+        poses = to_matrix(multiply(q[part], ground.start[None]))
+        likely = part[ground.span_ious(poses) >= SUCCESS_IOU - SPAN_MARGIN]
+        for index in likely:
+            reached = replay(ground, path_of(int(index)))
+            if reached >= np.float32(SUCCESS_IOU):
+                return int(index), reached
+    return None
+
+
+def _span_iou(pose: Rotation, bones: Skeleton, target: UInt32[Array, "H words"]) -> Float32[Array, ""]:
+    return iou(span_packed(bones, pose), target)
+
+
+_packed = jax.jit(span_packed)
+_exact = jax.jit(splat)
+
+
+@jax.jit
+def _exact_iou(solid: Solid, mask: Mask, pose: Rotation) -> Float32[Array, ""]:
+    return iou(splat(solid, pose), mask)
+
+
+@jax.jit
+def _turn(R: Rotation, action: Array) -> Rotation:
+    return compose(jnp.asarray(MATRICES)[action], R)
