@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rotajax.cli import baselines, icons
+from rotajax.cli import baselines, icons, suite
 
 _EPILOG = """\
 examples:
@@ -35,7 +35,7 @@ def make_parser() -> Parser:
     parser = Parser("rotajax", description=about, epilog=_EPILOG, formatter_class=style)
     parser.add_argument("--version", action="version", version=f"rotajax {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (baselines, icons):
+    for command in (baselines, icons, suite):
         command.add(commands, style)
     return parser
 

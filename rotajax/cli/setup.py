@@ -2,9 +2,9 @@
 
 import os
 import sys
-from pathlib import Path
 
 from rotajax.checks import require_at_least
+from rotajax.files import cache_folder
 
 _DEVICES_FLAG = "--xla_force_host_platform_device_count"
 # Everything is kept: a command compiles a few programs, and a second run should compile none.
@@ -35,16 +35,11 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def cache_folder() -> Path:
-    """Return where compiled programs are kept unless JAX_COMPILATION_CACHE_DIR says otherwise."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rotajax" / "xla"
-
-
 def _keep_compiled() -> None:
     import jax
 
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        folder = cache_folder()
+        folder = cache_folder("xla")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             writable = os.access(folder, os.W_OK)

@@ -1,0 +1,94 @@
+"""`rotajax suite build | verify | show`: make, check and look at suites."""
+
+import argparse
+from pathlib import Path
+
+_BUILD = """\
+example:
+  rotajax suite build --icons game-icons --out suites/real100 --limit 100 --seed 7
+
+The same icons and seed give the same bytes. A task does not depend on --limit. The suite's folder needs no SVG
+rasteriser to be used; ATTRIBUTION.md in it is the attribution that the icons' licences ask for.
+"""
+_SHOW = """\
+example:
+  rotajax suite show mini single_00003 --out task.png
+
+The picture is the panel that a solver sees at the start: target, auxiliary view, current silhouette.
+"""
+
+
+def add(commands: argparse._SubParsersAction, style: type) -> None:
+    """Describe the commands."""
+    text = "Build, check and look at suites of tasks."
+    group = commands.add_parser("suite", help=text, description=text).add_subparsers(metavar="COMMAND", required=True)
+    text = "Make a suite from the accepted icons of a folder."
+    build = group.add_parser("build", help=text, description=text, epilog=_BUILD, formatter_class=style)
+    build.add_argument(
+        "--icons", type=Path, required=True, metavar="DIR", help="folder with .svg files and license.txt"
+    )
+    build.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the suite")
+    build.add_argument("--id", metavar="NAME", help="identifier of the suite (default: the name of --out)")
+    build.add_argument("--limit", type=int, metavar="N", help="so many tasks, drawn by --seed (default: all icons)")
+    build.add_argument("--seed", type=int, default=0, metavar="S", help="seed of starts and of the draw (default: 0)")
+    build.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
+    build.set_defaults(run=run_build)
+    text = "Check every byte of a suite against its hashes."
+    verify = group.add_parser("verify", help=text, description=text)
+    verify.add_argument("suite", metavar="DIR", help="a suite folder, or the name of an embedded suite")
+    verify.set_defaults(run=run_verify)
+    text = "Draw the first panel of a task."
+    show = group.add_parser("show", help=text, description=text, epilog=_SHOW, formatter_class=style)
+    show.add_argument("suite", metavar="DIR", help="a suite folder, or the name of an embedded suite")
+    show.add_argument("task", metavar="TASK", help="identifier of a task, such as single_00000")
+    show.add_argument("--out", type=Path, required=True, metavar="FILE.png", help="picture to write")
+    show.set_defaults(run=run_show)
+
+
+def run_build(args: argparse.Namespace) -> int:
+    """Build the suite and say what it holds."""
+    from rotajax.cli.setup import prepare_jax
+
+    prepare_jax()
+    from rotajax.tasks.build import build_suite
+    from rotajax.tasks.folder import read_document
+
+    out = build_suite(args.icons, args.out, suite_id=args.id, limit=args.limit, seed=args.seed, workers=args.workers)
+    print(_describe(read_document(out)))
+    print(f"written to {out}")
+    return 0
+
+
+def run_verify(args: argparse.Namespace) -> int:
+    """Check the suite and say what it holds."""
+    from rotajax.tasks.folder import read_document, read_mask
+    from rotajax.tasks.suite import suite_folder
+
+    folder = suite_folder(args.suite)
+    document = read_document(folder)
+    for row in document["tasks"]:
+        read_mask(folder, row)
+    print(_describe(document))
+    print("every hash holds")
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Write the picture and describe the task."""
+    from rotajax.cli.setup import prepare_jax
+
+    prepare_jax()
+    from rotajax.tasks.show import show_task
+    from rotajax.tasks.suite import load_suite
+
+    print(show_task(load_suite(args.suite), args.task, args.out))
+    print(f"written to {args.out}")
+    return 0
+
+
+def _describe(document: dict) -> str:
+    authors = {row["icon"]["author"] for row in document["tasks"]}
+    return (
+        f"suite {document['id']} version {document['version']}: {len(document['tasks'])} tasks, icons by "
+        f"{len(authors)} authors, sha256 {document['sha256']}"
+    )
