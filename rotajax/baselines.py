@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -69,7 +70,7 @@ def run_baselines(
         "policies": policies,
         "seeds": list(range(seed, seed + seeds)),
         "tasks": len(suite),
-        "params": {field.name: np.asarray(getattr(params, field.name)).item() for field in dataclasses.fields(params)},
+        "params": {field.name: _plain(getattr(params, field.name)) for field in dataclasses.fields(params)},
     }
     with open_run(out, asked, device=_device()) as writer:
         for note in writer.notes:
@@ -94,13 +95,15 @@ def _play(
     total = sum(len(suite) * _PICTURES[part.policy] for part in parts)
     left = sum(len(part.tasks) * _PICTURES[part.policy] for part in parts)
     shape = "{desc} {percentage:3.0f}%|{bar}| {elapsed}, about {remaining} left"
-    options = {"bar_format": shape, "file": sys.stderr, "disable": not progress or left == 0, "mininterval": 0.5}
+    often = 0.5 if sys.stderr.isatty() else 10.0
+    options = {"bar_format": shape, "file": sys.stderr, "disable": not progress or left == 0, "mininterval": often}
     with tqdm(total=total, initial=total - left, **options) as bar:
         for part in parts:
             key = jax.random.key(part.seed)
             for start in range(0, len(part.tasks), chunk):
                 rows = part.tasks[start : start + chunk]
-                bar.set_description(f"{part.policy}, seed {part.seed}: {len(suite) - len(part.tasks) + start} done")
+                at = f"{len(suite) - len(part.tasks) + start}/{len(suite)}"
+                bar.set_description(f"{part.policy}, seed {part.seed}: {at}", refresh=False)
                 episodes = rollout(POLICIES[part.policy], _filled(suite, rows, chunk), key, params)
                 ids = [suite.ids[row] for row in rows]
                 writer.append(episode_lines(episodes, ids, policy=part.policy, seed=part.seed))
@@ -140,6 +143,12 @@ def _report(suite: Suite, out: Path) -> dict:
 
 def _identity(suite: Suite) -> dict:
     return {"id": suite.info.id, "version": suite.info.version, "sha256": suite.info.sha256}
+
+
+def _plain(number: Any) -> int | float:
+    """Return a rule's number for JSON; a float32 as the shortest decimal that reads back as the same."""
+    value = np.asarray(number)
+    return float(str(value)) if value.dtype == np.float32 else value.item()
 
 
 def _device() -> str:

@@ -16,8 +16,9 @@ from rotajax.records.meta import FORMAT, META, read_meta, require_same, versions
 class RunWriter:
     """An open run folder; made by `open_run`. A context manager."""
 
-    def __init__(self, path: Path, done: Iterable[EpisodeKey], notes: Sequence[str]):
+    def __init__(self, path: Path, done: Iterable[EpisodeKey], notes: Sequence[str], meta: dict | None = None):
         self.path = path
+        self._meta = meta  # run.json to be written with the first line, where a run goes on
         self.done = set(done)
         self.notes = tuple(notes)
         self._handle = os.open(path / "episodes.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
@@ -32,6 +33,9 @@ class RunWriter:
 
         Raises OSError, with the folder in its message, where the disk is full or gone.
         """
+        if self._meta is not None:
+            _write_meta(self.path, self._meta)
+            self._meta = None
         data = memoryview(b"".join(encode(line) for line in lines))
         start = os.fstat(self._handle).st_size
         try:
@@ -76,14 +80,18 @@ def open_run(path: str | Path, asked: dict, *, device: str) -> RunWriter:
             done, notes = _repair(path / "episodes.jsonl")
         same = {k: now[k] for k in ("device", "versions")} == {k: meta[k] for k in ("device", "versions")}
         meta["resumed"] = [*meta.get("resumed", []), now if not same else {"started": now["started"]}]
+        return RunWriter(path, done, notes, meta)
     else:
         others = [p.name for p in path.iterdir() if not p.name.startswith(".")] if path.is_dir() else []
         got = f"a folder without {META} that holds {others[:1]}"
         require(not others, f"run '{path}'", "a new or empty folder, or a run to go on with", got)
         path.mkdir(parents=True, exist_ok=True)
-        meta, done, notes = {"format": FORMAT, "asked": asked, **now}, (), []
+        _write_meta(path, {"format": FORMAT, "asked": asked, **now})
+        return RunWriter(path, (), ())
+
+
+def _write_meta(path: Path, meta: dict) -> None:
     write_atomically(path / META, json.dumps(meta, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
-    return RunWriter(path, done, notes)
 
 
 def _repair(file: Path) -> tuple[list[EpisodeKey], list[str]]:

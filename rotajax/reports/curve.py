@@ -44,7 +44,7 @@ def draw_curves(curves: dict[str, np.ndarray], out: str | Path, *, title: str) -
     from matplotlib.figure import Figure
 
     out = Path(out)
-    figure = Figure(figsize=(7.0, 4.2), dpi=150, layout="constrained")
+    figure = Figure(figsize=(7.0, 4.6), dpi=150, layout="constrained")
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for policy, curve in curves.items():
@@ -52,7 +52,7 @@ def draw_curves(curves: dict[str, np.ndarray], out: str | Path, *, title: str) -
     axes.axhline(THRESHOLD, color="0.3", linestyle="--", linewidth=1, label=f"success at {THRESHOLD:.2f}")
     axes.set(xlabel="Executed rotations", ylabel="Mean IoU", xlim=(0, HORIZON), ylim=(0, 1), title=title)
     axes.grid(alpha=0.25)
-    axes.legend(loc="lower right", fontsize="small")
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small", frameon=False)
     picture = io.BytesIO()
     canvas.print_png(picture, metadata={"Software": None})
     write_atomically(out, picture.getvalue())
