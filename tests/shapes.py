@@ -9,9 +9,13 @@ from rotajax.tasks.task import Task
 EYE = np.eye(3, dtype=np.float32)
 
 
-def grid(keep, *, step=0.35, reach=26.0):
-    """The points of a square grid, float64 [N, 2], in reading order, that `keep(x, y)` takes."""
-    side = np.arange(-reach, reach + step / 2, step)
+def grid(keep, *, step=0.3437, reach=26.0):
+    """The points of a square grid, float64 [N, 2], in reading order, that `keep(x, y)` takes.
+
+    The step is no simple fraction of a pixel: points half way between two pixels would fall to either side as the
+    compiler fuses 160 + 5 x or does not, and float32 alone does not say which is right.
+    """
+    side = step * np.arange(-int(reach / step), int(reach / step) + 1)
     y, x = (a.ravel() for a in np.meshgrid(side, side, indexing="ij"))
     inside = keep(x, y) & (x * x + y * y <= 27.44**2)
     return np.stack([x[inside], y[inside]], axis=1)
