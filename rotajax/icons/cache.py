@@ -8,11 +8,13 @@ import json
 import os
 import tempfile
 import zlib
+from importlib import import_module
 from pathlib import Path
 
 from rotajax.files import cache_folder
-from rotajax.icons import filters, foreground, outline, svg, worker
+from rotajax.icons.svg import rasteriser_version
 
+CODE = ("svg", "foreground", "outline", "filters", "worker")  # the modules that decide a finding
 PASSING = ("time", "memory", "crash")  # errors that another machine, or the same one tomorrow, may not see
 
 
@@ -28,9 +30,8 @@ class Cache:
     """
 
     def __init__(self, folder: Path | None = None):
-        modules = (svg, foreground, outline, filters, worker)
-        code = "".join(inspect.getsource(module) for module in modules)
-        self.version = sha256("\n".join([*svg.rasteriser_version(), code]).encode())
+        code = "".join(inspect.getsource(import_module(f"rotajax.icons.{name}")) for name in CODE)
+        self.version = sha256("\n".join([*rasteriser_version(), code]).encode())
         self.folder = Path(folder) if folder is not None else cache_folder("icons")
 
     def path(self, digest: str) -> Path:

@@ -46,9 +46,11 @@ def measure(mask: np.ndarray) -> Measures:
     cells = np.clip(np.floor((plane_points(points, circle) + RADIUS) / CELL).astype(np.int64), 0, CELLS - 1)
     weight = np.bincount(cells[:, 1] * CELLS + cells[:, 0], minlength=CELLS * CELLS).reshape(CELLS, CELLS)
     occupied = weight > 0
-    labels, _ = ndimage.label(occupied, structure=np.ones((3, 3), np.int64))  # diagonal neighbours count
+    labels = np.zeros((CELLS, CELLS), np.int32)
+    ndimage.label(occupied, structure=np.ones((3, 3), np.int64), output=labels)  # diagonal neighbours count
     components = np.bincount(labels.ravel(), weights=weight.ravel())[1:]
-    columns, rows = (np.ptp(np.flatnonzero(occupied.any(axis=axis))) + 1 for axis in (0, 1))
+    columns = np.ptp(np.flatnonzero(occupied.any(axis=0))) + 1
+    rows = np.ptp(np.flatnonzero(occupied.any(axis=1))) + 1
     area = int(np.count_nonzero(occupied))
     return Measures(
         foreground=count,

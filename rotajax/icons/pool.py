@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 SECONDS = 20  # CPU time an SVG; the slowest of the game-icons takes well under 1
 MEMORY = 1 << 30  # bytes an SVG may add to the process
@@ -26,8 +27,8 @@ ERRORS = {
     "time": "icons.svg: expected a drawing within the CPU time bound, got one beyond it",
     "crash": "icons.svg: expected a drawing, got a crash of the rasteriser",
 }
-Finding = dict  # see `worker.examine`
-Job = tuple[object, bytes]
+Finding = dict[str, Any]  # see `worker.examine`
+Job = tuple[Any, bytes]
 Answer = tuple[Finding, bytes | None]
 
 
@@ -38,7 +39,7 @@ def cores() -> int:
 
 def examine_all(
     svgs: Iterable[Job], *, workers: int | None = None, seconds: int = SECONDS, memory: int = MEMORY
-) -> Iterator[tuple[object, Finding, bytes | None]]:
+) -> Iterator[tuple[Any, Finding, bytes | None]]:
     """Yield (key, finding, packed mask or None) for every (key, data), in the order in which they are done.
 
     A finding is one of `worker.examine`, or has the error "time" or "crash" where the process died on the SVG. A
@@ -54,15 +55,14 @@ def examine_all(
                     job = again.pop() if again else next(waiting, None)
                     if job is not None:
                         worker.give(job)
-            busy = {worker.answers: worker for worker in pool if worker.job is not None}
+            busy = {worker.answers: (worker, worker.job) for worker in pool if worker.job is not None}
             if not busy:
                 return
-            patience = max(0.0, min(worker.deadline for worker in busy.values()) - time.monotonic())
+            patience = max(0.0, min(worker.deadline for worker, _ in busy.values()) - time.monotonic())
             ready = wait(list(busy), timeout=patience)
-            for answers, worker in busy.items():
+            for answers, (worker, job) in busy.items():
                 if answers not in ready and time.monotonic() < worker.deadline:
                     continue
-                job = worker.job
                 finding, mask = worker.take() if answers in ready else worker.end("time")
                 if finding["error"] == "crash" and job[0] not in tried:
                     tried.add(job[0])
@@ -83,17 +83,20 @@ class _Worker:
 
     def start(self) -> None:
         root = str(Path(__file__).resolve().parent.parent)
+        read_request, write_request = os.pipe()
+        read_answer, write_answer = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, "-c", START, root, str(self.seconds), str(self.memory)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=read_request,
+            stdout=write_answer,
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
-        self.requests = Connection(os.dup(self.process.stdin.fileno()), readable=False)
-        self.answers = Connection(os.dup(self.process.stdout.fileno()), writable=False)
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.started, self.job, self.deadline = False, None, 0.0
+        os.close(read_request)
+        os.close(write_answer)
+        self.requests = Connection(write_request, readable=False)
+        self.answers = Connection(read_answer, writable=False)
+        self.started, self.deadline = False, 0.0
+        self.job: Job | None = None
 
     def give(self, job: Job) -> None:
         try:

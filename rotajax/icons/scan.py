@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -17,7 +18,7 @@ from rotajax.icons.cache import Cache, sha256
 from rotajax.icons.filters import Measures, judge
 from rotajax.icons.licence import UNLISTED, Credit, credit, read_licences
 from rotajax.icons.pool import examine_all
-from rotajax.icons.svg import MAX_BYTES, rasteriser_version
+from rotajax.icons.svg import MAX_BYTES, SvgError, rasteriser_version
 
 FORMAT = "rotajax.icons/1"
 Progress = Callable[[int, int], None]
@@ -29,7 +30,7 @@ class IconRecord:
 
     status is "accepted" or "rejected"; reason is None, or the code: one of `svg.SvgError`, "time", "crash",
     "not_a_file", "unreadable", "licence" (the folder is not listed) or a filter of `filters.judge`. message says in
-    a line what is wrong with an unusable file. The measures are those of `filters.Measures`, None where there is no picture.
+    a line what is wrong with an unusable file. The measures are those of `filters.Measures`, None without a picture.
     """
 
     path: str
@@ -50,7 +51,7 @@ def scan(
     folder: str | Path,
     *,
     workers: int | None = None,
-    cache: Path | bool | None = None,
+    cache: Path | str | bool | None = None,
     progress: Progress | bool = True,
     allow_unlisted: bool = False,
 ) -> list[IconRecord]:
@@ -71,7 +72,7 @@ def scan(
     paths = sorted(_svg_files(folder))
     require(len(paths) > 0, "icons scan", "a folder with .svg files", f"none below '{folder}'")
     bar = tqdm(total=len(paths), desc="icons", unit="icon", file=sys.stderr, disable=progress is not True)
-    store = None if cache is False else Cache(None if cache is True else cache)
+    store = _store(cache)
     records: dict[str, IconRecord] = {}
 
     def settle(path: str, digest: str | None, finding: dict) -> None:
@@ -82,9 +83,10 @@ def scan(
 
     def unknown() -> Iterator[tuple[tuple[str, str], bytes]]:
         for path in paths:
-            data = _read(folder / path)
-            if isinstance(data, dict):
-                settle(path, None, data)
+            try:
+                data = _read(folder / path)
+            except SvgError as error:
+                settle(path, None, {"error": error.code, "message": str(error), "measures": None})
                 continue
             digest = sha256(data)
             known = store and store.get(digest)
@@ -101,22 +103,20 @@ def scan(
     return [records[path] for path in paths]
 
 
-def accepted_mask(path: str | Path, *, cache: Path | bool | None = None) -> np.ndarray:
+def accepted_mask(path: str | Path, *, cache: Path | str | bool | None = None) -> np.ndarray:
     """Return the mask Bool[512, 512] of the SVG file at `path`, which passes the filters; cheap after a `scan`.
 
     cache: as in `scan`. Raises ValueError for a file that cannot be drawn or does not pass the filters.
     """
     data = _read(Path(path))
-    finding, bits = (data, None) if isinstance(data, dict) else (None, None)
-    if finding is None:
-        store = None if cache is False else Cache(None if cache is True else cache)
-        known = store and store.get(sha256(data))
-        if known:
-            finding, bits = known
-        else:
-            _, finding, bits = next(examine_all([(path, data)], workers=1))
-            if store:
-                store.put(sha256(data), finding, bits)
+    store = _store(cache)
+    known = store and store.get(sha256(data))
+    if known:
+        finding, bits = known
+    else:
+        _, finding, bits = next(examine_all([(path, data)], workers=1))
+        if store:
+            store.put(sha256(data), finding, bits)
     if bits is None:
         got = finding["error"] or judge(Measures(**finding["measures"]))
         raise ValueError(f"icons.accepted_mask: expected an icon that passes the filters, got {got}: '{path}'")
@@ -157,6 +157,10 @@ def read_scan(path: str | Path) -> list[IconRecord]:
     return [IconRecord(**{name: icon.get(name) for name in names}) for icon in icons]
 
 
+def _store(cache: Path | str | bool | None) -> Cache | None:
+    return None if cache is False else Cache(None if cache in (None, True) else Path(cache))
+
+
 def _is_scan(path: Path) -> bool:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -172,25 +176,21 @@ def _svg_files(folder: Path) -> Iterator[str]:
                 yield Path(root, name).relative_to(folder).as_posix()
 
 
-def _read(path: Path) -> bytes | dict:
-    """Return the bytes of a file, or the finding that there are none to examine."""
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file; SvgError, with a code, where there are none to examine."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            return _no_file("not_a_file", "a file, got a folder or a device")
+            raise SvgError("not_a_file", "expected a file, got a folder or a device")
         if status.st_size > MAX_BYTES:
-            return _no_file("too_many_bytes", f"at most {MAX_BYTES} bytes, got {status.st_size}")
+            raise SvgError("too_many_bytes", f"expected at most {MAX_BYTES} bytes, got {status.st_size}")
         return path.read_bytes()
     except OSError as error:
-        return _no_file("unreadable", f"a file that can be read, got: {error.strerror}")
-
-
-def _no_file(code: str, message: str) -> dict:
-    return {"error": code, "message": f"icons.svg: expected {message}", "measures": None}
+        raise SvgError("unreadable", f"expected a file that can be read, got: {error.strerror}") from None
 
 
 def _record(path: str, by: Credit, digest: str | None, finding: dict, allow_unlisted: bool) -> IconRecord:
-    measures = finding["measures"] or dict.fromkeys(field.name for field in fields(Measures))
+    measures: dict[str, Any] = finding["measures"] or dict.fromkeys(field.name for field in fields(Measures))
     reason = finding["error"]
     if reason is None and by.licence == UNLISTED and not allow_unlisted:
         reason = "licence"

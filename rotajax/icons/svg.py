@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from math import isfinite
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 import numpy as np
@@ -56,12 +57,13 @@ def rasterise(data: bytes, *, size: int = SIZE) -> np.ndarray:
         """Hands over the pixels without the PNG packing, which takes longer than the drawing."""
 
         def finish(self):
-            self.cairo.flush()
-            self.output.write(self.cairo.get_data())
+            surface: Any = self.cairo
+            surface.flush()
+            self.output.write(surface.get_data())
 
     try:
         # The surface by its name, because svg2png does not pass a url_fetcher on.
-        pixels = Pixels.convert(
+        pixels: Any = Pixels.convert(
             bytestring=data, output_width=size, output_height=size, unsafe=False, url_fetcher=_refuse
         )
     except SvgError:
