@@ -102,7 +102,7 @@ def close_cross(words: Upright) -> Upright:
 
 
 def flip_diagonal(words: Upright) -> Packed:
-    """Return the packed transpose of a square mask: its blocks of 32 x 32 in five rounds of exchanging smaller blocks."""
+    """Return the packed transpose of a square mask: blocks of 32 x 32, in five rounds of exchanging smaller ones."""
     count, size = words.shape
     # Row in block first: every round works on whole lanes. Then block column, block row.
     block = jnp.moveaxis(words.reshape(count, count, WORD), 2, 0)

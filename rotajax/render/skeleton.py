@@ -8,11 +8,11 @@ from rotajax.checks import require
 from rotajax.geometry.solid import CHUNK, RADIUS, Solid
 from rotajax.types import Array, Float32, Int32, struct
 
-# The lattice on which the outline is found: 0.625 pixels a cell, about the spacing of an icon's columns.
-CELL = 0.125
-# Gaps narrower than 2 * GAP cells (2.5 pixels) are no outline: the 2-pixel disk fills them under every pose.
+# The lattice on which the outline is found: 0.5 pixels a cell, about the spacing of an icon's columns.
+CELL = 0.1
+# Gaps narrower than 2 * GAP cells (2 pixels) are no outline: the 2-pixel disk fills them under every pose.
 GAP = 2
-# Inside the outline one column in BLOCK x BLOCK cells (2.5 pixels a side) stays.
+# Inside the outline one column in BLOCK x BLOCK cells (2 pixels a side) stays.
 BLOCK = 4
 
 
@@ -29,8 +29,8 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
     """Return the deciding columns of one solid, on the host: all of its outline, a thinned lattice inside it.
 
     Away from its outline a solid is bounded by the sphere, where neighbouring columns end within 0.1 pixels of a chord:
-    one in some twenty does. Padded to `size` columns (default: the next multiple of 8,192; a kernel's time depends on `count`
-    alone, so one size for a whole suite costs nothing). Raises ValueError if `size` is too small.
+    one in some fifteen does. Padded to `size` columns, default the next multiple of 8,192; a kernel's time depends on
+    `count` alone, so one size for a whole suite costs nothing. Raises ValueError if `size` is too small.
     """
     count = int(solid.count)
     x, y = np.asarray(solid.x)[:count], np.asarray(solid.y)[:count]

@@ -1,4 +1,4 @@
-"""The fast silhouette: a solid's columns project to parallel segments, drawn by three writes a column and word operations.
+"""The fast silhouette: columns project to parallel segments, drawn by three writes a column and word operations.
 
 How far its IoU can be from the exact renderer's is measured by benchmarks/margin.py; decisions inside that margin are
 the exact renderer's. On a CPU map it over poses (`jax.lax.map`), on an accelerator `jax.vmap` it.
@@ -53,7 +53,7 @@ def span(shape: Solid | Skeleton, R: Rotation) -> Mask:
 def span_packed(shape: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
     """Return the silhouette of `span` in packed form, UInt32[320, 10] (see rotajax.render.packed)."""
     R = jnp.asarray(R)
-    # Drawn with the major axis, along which the segments are longer, downwards; flipped at the end where it runs across.
+    # Drawn with the major axis (along which segments are longer) downwards, and flipped at the end where it is across.
     across = jnp.abs(R[0, 2]) > jnp.abs(R[1, 2])
     R = jnp.where(across, R[jnp.array([1, 0, 2])], R)
     level = R[1, 2] == 0
@@ -104,7 +104,7 @@ def _cell(row: Int32[Array, "*C"], line: Int32[Array, "*C"]) -> Int32[Array, "*C
 
 
 def _fill(table: Array, slope: Float32[Array, ""]) -> Upright:
-    """Return the packed union of the segments: cells with a running maximum of ends at or after them, moved into place."""
+    """Return the packed union of the segments: cells up to the furthest end so far, rows moved into place."""
     table = table.reshape(STEPS, WORD, GROUPS, LINE_WORDS)
     nothing = jnp.full((WORD, LINE_WORDS), NOTHING, table.dtype)
     highest = jnp.moveaxis(jnp.max(table, axis=0), 1, 0)

@@ -1,0 +1,135 @@
+"""How far a span IoU can be from the exact one: real icons, half the poses near the target. Writes one JSON line.
+
+    python benchmarks/margin.py --icons DIR --poses 50000 --out benchmarks/results/margin.jsonl
+
+Icons are drawn at random from the accepted ones. Of every icon's poses half turn the target by up to 30 degrees about a
+random axis, half are uniform. The error is span IoU - exact IoU against the exact target mask. `pair` is the largest
+difference of two errors of one solid: the order of two of its poses is certain where their span IoUs differ by more.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import jax
+import jaxlib
+import numpy as np
+
+from rotajax.compare import iou
+from rotajax.geometry.solid import BUCKETS, Solid, make_solid
+from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_points, scan
+from rotajax.render.packed import pack
+from rotajax.render.skeleton import Skeleton, skeleton
+from rotajax.render.span import span_packed
+from rotajax.render.splat import splat
+from rotajax.types import Array
+
+NEAR_DEG = 30.0
+
+
+@jax.jit
+def both(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple[Array, Array]:
+    """The IoU of every pose with the target mask by `span` and by `splat`."""
+    fast = jax.lax.map(lambda R: iou(span_packed(columns, R), pack(target)), poses)
+    return fast, jax.lax.map(lambda R: iou(splat(solid, R), target), poses)
+
+
+def random_poses(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Poses, float32 [count, 3, 3], and their angles in degrees: first half near the target, then uniform ones."""
+    q = rng.normal(size=(count, 4))
+    near = count // 2
+    half = np.radians(NEAR_DEG) * rng.random(near) / 2
+    axis = q[:near, 1:] / np.linalg.norm(q[:near, 1:], axis=1, keepdims=True)
+    q[:near] = np.c_[np.cos(half), np.sin(half)[:, None] * axis]
+    w, x, y, z = (q / np.linalg.norm(q, axis=1, keepdims=True)).T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    angles = np.degrees(2 * np.arccos(np.clip(np.abs(w), 0, 1)))
+    return np.moveaxis(np.array(rows), 2, 0).astype(np.float32), angles
+
+
+def summary(errors: np.ndarray) -> dict[str, float]:
+    """Mean, quantiles and extremes of errors."""
+    size = np.abs(errors)
+    named = {"bias": errors.mean(), "mean": size.mean(), "max": size.max(), "low": errors.min(), "high": errors.max()}
+    named |= {f"p{q}": np.quantile(size, q / 100) for q in (50, 99, 99.9, 99.99)}
+    return {name: round(float(value), 6) for name, value in named.items()}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--icons", type=Path, required=True, help="folder of SVG icons")
+    parser.add_argument("--poses", type=int, default=50_000, help="poses in all")
+    parser.add_argument("--per-icon", type=int, default=100, help="poses an icon")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--worst", type=int, default=20, help="worst cases listed")
+    parser.add_argument("--out", type=Path, help="JSON lines file to append to; default standard output")
+    flags = parser.parse_args(argv)
+    rng = np.random.default_rng(flags.seed)
+    paths = [record.path for record in scan(flags.icons) if record.status == "accepted"]
+    wanted = -(-flags.poses // flags.per_icon)
+    order = np.concatenate([rng.permutation(len(paths)) for _ in range(-(-wanted // len(paths)))])[:wanted]
+    cases, started = [], time.perf_counter()
+    for done, which in enumerate(order):
+        points = outline_points(accepted_mask(flags.icons / paths[which]))
+        solid = make_solid(plane_points(points, plane_circle(points)), flags.seed + done, size=BUCKETS[-1])
+        columns = skeleton(solid, size=BUCKETS[-1])
+        target = jax.jit(splat)(solid, np.eye(3, dtype=np.float32))
+        poses, angles = random_poses(rng, flags.per_icon)
+        fast, exact = (np.asarray(v) for v in both(solid, columns, target, poses))
+        tilt = np.degrees(np.arccos(np.clip(np.abs(poses[:, 2, 2]), 0, 1)))
+        kept = int(columns.count)
+        cases += [
+            {
+                "icon": paths[which],
+                "columns": len(points),
+                "kept": kept,
+                "angle": a,
+                "tilt": t,
+                "exact": e,
+                "error": f - e,
+            }
+            for a, t, f, e in zip(angles, tilt, fast.astype(float), exact.astype(float), strict=True)
+        ]
+        if done % 10 == 9:
+            rate = (time.perf_counter() - started) / (done + 1)
+            worst = max(abs(case["error"]) for case in cases)
+            left = rate * (len(order) - done - 1) / 60
+            print(f"{done + 1}/{len(order)} icons, worst {worst:.5f}, {left:.1f} min left", file=sys.stderr, flush=True)
+    errors = np.array([case["error"] for case in cases])
+    angles = np.array([case["angle"] for case in cases])
+    spread = np.ptp(errors.reshape(len(order), -1), axis=1)
+    bands = ((0, 2), (2, 5), (5, 10), (10, 30), (30, 90), (90, 181))
+    inside = {f"{low}-{high}": errors[(angles >= low) & (angles < high)] for low, high in bands}
+    row = {
+        "question": "span margin",
+        "work": f"{len(errors)} poses of {len(set(order.tolist()))} icons, half within {NEAR_DEG:g} degrees",
+        "seed": flags.seed,
+        "jaxlib": jaxlib.__version__,
+        "device": jax.devices()[0].device_kind,
+        "all": summary(errors),
+        "by_angle": {name: summary(band) for name, band in inside.items() if len(band)},
+        "pair": {"max": round(float(spread.max()), 6), "mean": round(float(spread.mean()), 6)},
+        "kept_columns_mean": round(float(np.mean([case["kept"] for case in cases])), 1),
+        "worst": sorted(cases, key=lambda case: -abs(case["error"]))[: flags.worst],
+    }
+    row["worst"] = [
+        {k: v if isinstance(v, str | int) else round(float(v), 5) for k, v in case.items()} for case in row["worst"]
+    ]
+    line = json.dumps(row, allow_nan=False)
+    if flags.out:
+        flags.out.parent.mkdir(parents=True, exist_ok=True)
+        with flags.out.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    else:
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
