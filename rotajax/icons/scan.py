@@ -30,7 +30,7 @@ class IconRecord:
 
     status is "accepted" or "rejected"; reason is None, or the code: one of `svg.SvgError`, "time", "crash",
     "not_a_file", "unreadable", "licence" (the folder is not listed) or a filter of `filters.judge`. message says in
-    a line what is wrong with an unusable file. The measures are those of `filters.Measures`, None without a picture.
+    a line what the reason means, where the measures do not. The measures are those of `filters.Measures`, None without a picture.
     """
 
     path: str
@@ -191,11 +191,14 @@ def _read(path: Path) -> bytes:
 
 def _record(path: str, by: Credit, digest: str | None, finding: dict, allow_unlisted: bool) -> IconRecord:
     measures: dict[str, Any] = finding["measures"] or dict.fromkeys(field.name for field in fields(Measures))
-    reason = finding["error"]
+    reason, message = finding["error"], finding["message"]
     if reason is None and by.licence == UNLISTED and not allow_unlisted:
-        reason = "licence"
-    if reason is None:
+        reason, message = "licence", f"icons.licence: expected a folder that license.txt lists, got {by.author!r}"
+    elif reason is None:
         reason = judge(Measures(**measures))
+        if reason == "empty":
+            # Equation 9 compares colours, and nothing at all counts as black.
+            message = "icons.filters: expected a drawing that differs from its background, got none (black on nothing?)"
     return IconRecord(
         path=path,
         author=by.author,
@@ -203,6 +206,6 @@ def _record(path: str, by: Credit, digest: str | None, finding: dict, allow_unli
         sha256=digest,
         status="rejected" if reason else "accepted",
         reason=reason,
-        message=finding["message"],
+        message=message,
         **measures,
     )

@@ -67,6 +67,8 @@ def test_every_file_ends_in_a_record(folder, tmp_path):
     assert (disc.author, disc.licence, disc.status, disc.message) == ("Zed", "CC0", "accepted", None)
     assert (stray.author, stray.licence, stray.status) == ("stray", "unlisted", "rejected")
     assert stray.circle_occupancy == disc.circle_occupancy  # measured although rejected
+    assert stray.message == "icons.licence: expected a folder that license.txt lists, got 'stray'"
+    assert "black on nothing" in by_path["ann/black.svg"].message
     assert by_path["ann/words.svg"].foreground is None
     assert by_path["ann/words.svg"].message.startswith("icons.svg: expected well-formed XML, got ")
 
