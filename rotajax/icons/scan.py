@@ -30,7 +30,8 @@ class IconRecord:
 
     status is "accepted" or "rejected"; reason is None, or the code: one of `svg.SvgError`, "time", "crash",
     "not_a_file", "unreadable", "licence" (the folder is not listed) or a filter of `filters.judge`. message says in
-    a line what the reason means, where the measures do not. The measures are those of `filters.Measures`, None without a picture.
+    a line what the reason means, where the measures do not. The measures are those of `filters.Measures`, None
+    without a picture.
     """
 
     path: str
