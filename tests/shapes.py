@@ -3,6 +3,7 @@
 import numpy as np
 from reference import rotation
 
+from rotajax.env.state import RUNNING, State
 from rotajax.geometry.solid import SAMPLES, Solid, make_solid
 from rotajax.tasks.task import Task
 
@@ -96,3 +97,21 @@ def padded_group(order=1, mirror=None) -> np.ndarray:
 
 def task_of(keep, start, *, seed=7, order=1, mirror=None) -> Task:
     return Task(solid=solid_of(keep, seed), start=np.asarray(start, np.float32), group=padded_group(order, mirror))
+
+
+def state_at(task: Task, *, R=None, iou=0.5, target=None) -> State:
+    """A state before the first decision, by hand: no picture is drawn, the target is empty unless given."""
+    iou, zero = np.float32(iou), np.int32(0)
+    return State(
+        task=task,
+        target=np.zeros((320, 320), np.bool_) if target is None else target,
+        R=task.start if R is None else R,
+        iou=iou,
+        previous_iou=iou,
+        best_iou=iou,
+        stale=zero,
+        last_action=np.int32(-1),
+        decisions=zero,
+        steps=zero,
+        outcome=np.int32(RUNNING),
+    )

@@ -48,7 +48,15 @@ def write_suite(path: Path, document: dict, masks: dict[str, np.ndarray]) -> Non
         image = Image.fromarray(masks[row["id"]].astype(np.uint8) * 255).convert("1")
         image.save(path / MASKS / f"{row['id']}.png", optimize=True)
     write_atomically(path / "ATTRIBUTION.md", attribution(document))
-    write_atomically(path / "suite.json", json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    write_atomically(path / "suite.json", document_text(document))
+
+
+def document_text(document: dict) -> str:
+    """Return the text of suite.json: the header, then a line a task."""
+    head = {k: v for k, v in document.items() if k != "tasks"}
+    rows = ",\n".join("  " + json.dumps(row, allow_nan=False, ensure_ascii=False) for row in document["tasks"])
+    text = json.dumps(head, indent=1, allow_nan=False, ensure_ascii=False)
+    return text[: text.rindex("\n")] + ',\n "tasks": [\n' + rows + "\n ]\n}\n"
 
 
 def attribution(document: dict) -> str:
@@ -70,13 +78,14 @@ def read_document(path: Path) -> dict:
     file = path / "suite.json"
     require(file.is_file(), f"suite '{path}'", "a file suite.json in it", "none")
     try:
-        document = json.loads(file.read_bytes())
-    except ValueError as error:
+        document = json.loads(file.read_bytes(), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"suite '{file}': expected JSON in UTF-8, got {error}") from None
     require(isinstance(document, dict), f"suite '{file}'", "a JSON object", type(document).__name__)
     require(document.get("format") == FORMAT, f"suite '{file}': format", FORMAT, repr(document.get("format")))
     rows = document.get("tasks")
-    require(isinstance(rows, list) and len(rows) > 0, f"suite '{file}': tasks", "a list of tasks", type(rows).__name__)
+    require(isinstance(rows, list), f"suite '{file}': tasks", "a list of tasks", type(rows).__name__)
+    require(len(rows) > 0, f"suite '{file}': tasks", "a list of tasks", "an empty list")
     for number, row in enumerate(rows):
         name = row.get("id", f"number {number}") if isinstance(row, dict) else f"number {number}"
         require(isinstance(row, dict), f"suite '{file}': task {name}", "an object", type(row).__name__)
@@ -89,6 +98,10 @@ def read_document(path: Path) -> dict:
     return document
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name}, which is no JSON number")
+
+
 def read_mask(path: Path, row: dict) -> np.ndarray:
     """Return the mask of a task, Bool[512, 512], checked against its hash. Raises ValueError naming the task."""
     file = path / MASKS / f"{row['id']}.png"
@@ -97,7 +110,7 @@ def read_mask(path: Path, row: dict) -> np.ndarray:
             mask = np.asarray(image.convert("1"), np.bool_)
     except FileNotFoundError:
         raise ValueError(f"suite '{path}': task {row['id']}: expected its mask {file.name}, got nothing") from None
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
         raise ValueError(f"suite '{path}': task {row['id']}: expected a PNG mask, got {error}") from None
     got = mask_sha256(mask)
     name = f"suite '{path}': task {row['id']} was changed: mask"

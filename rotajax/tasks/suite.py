@@ -12,6 +12,7 @@ from rotajax.geometry import symmetry
 from rotajax.geometry.solid import Solid, bucket, make_solid
 from rotajax.icons.outline import outline_points, plane_points
 from rotajax.tasks import folder
+from rotajax.tasks.row import check_rows
 from rotajax.tasks.starts import start_pose
 from rotajax.tasks.task import Task
 from rotajax.types import Array, static, struct
@@ -67,14 +68,26 @@ def load_suite(source: str | Path, *, limit: int | None = None) -> Suite:
     path = suite_folder(source)
     document = folder.read_document(path)
     rows = document["tasks"]
+    check_rows(rows, f"suite '{path}'")
     if limit is not None:
         require(limit >= 1, "load_suite: limit", "at least 1 task", limit)
         rows = rows[:limit]
-    outlines = [plane_points(outline_points(folder.read_mask(path, row)), row["circle"]) for row in rows]
+    outlines = [_outline(path, row) for row in rows]
     columns = bucket(max(len(points) for points in outlines))
     info = SuiteInfo(id=document["id"], version=document["version"], sha256=document["sha256"], rows=tuple(rows))
     solids = (make_solid(p, row["seed"], size=columns) for p, row in zip(outlines, rows, strict=True))
     return Suite(tasks=stack_tasks(solids, rows), info=info)
+
+
+def _outline(path: Path, row: dict) -> np.ndarray:
+    """Return the points of a task in the solid's plane, float64 [N, 2]; a ValueError names the task."""
+    mask = folder.read_mask(path, row)
+    try:
+        points = plane_points(outline_points(mask), tuple(row["circle"]))
+        make_solid(points, row["seed"])  # the circle may be another one's: points outside the sphere are refused here
+    except ValueError as error:
+        raise ValueError(f"suite '{path}': task {row['id']}: {error}") from None
+    return points
 
 
 def stack_tasks(solids: Iterator[Solid] | Sequence[Solid], rows: Sequence[dict]) -> Task:
