@@ -16,6 +16,8 @@ FULL = 0xFFFFFFFF
 
 Packed = UInt32[Array, "rows words"]
 Upright = UInt32[Array, "words rows"]
+# With a frame of words and rows around it, at least one word a side.
+Framed = UInt32[Array, "framed_words framed_rows"]
 
 
 def pack(mask: Bool[Array, "rows columns"]) -> Packed:
@@ -45,35 +47,35 @@ def pack_planes(planes: Bool[Array, "32 *cells"]) -> UInt32[Array, "*cells"]:
 
 def unpack(words: Packed) -> Bool[Array, "rows columns"]:
     """Return the mask of packed words, the inverse of `pack`."""
-    bits = (words[:, :, None] >> jnp.arange(WORD, dtype=jnp.uint32)) & jnp.uint32(1)
+    bits = (words[:, :, None] >> jnp.arange(WORD, dtype=jnp.uint32)[None, None]) & jnp.uint32(1)
     return bits.reshape(words.shape[0], -1) != 0
 
 
-def shift_rows(words: Upright, amount: Int32[Array, "rows"], *, width: int, reach: int) -> Upright:
+def shift_rows(words: Upright, amount: Int32[Array, "rows"], *, width: int, reach: int) -> UInt32[Array, "width rows"]:
     """Return `width` words a row: row i moved right by amount[i] cells (left if negative), zeros moving in.
 
     Amounts are traced values within [-32 reach, 32 reach]; what leaves the words is lost. A barrel shifter: whole words
     by powers of two, then the rest of the cells.
     """
     move = jnp.int32(WORD * reach) - amount
-    whole, rest = move >> jnp.int32(5), (move & jnp.int32(31)).astype(jnp.uint32)
+    whole, rest = move >> jnp.int32(5), (move & jnp.int32(31)).astype(jnp.uint32)[None]
     stages = (2 * reach).bit_length()
     longest = width + 2**stages
     words = jnp.pad(words, ((reach, max(longest - reach - words.shape[0], 0)), (0, 0)))[:longest]
     for k in reversed(range(stages)):
         longest = width + 2**k
-        far = ((whole >> jnp.int32(k)) & jnp.int32(1)) != 0
+        far = ((whole >> jnp.int32(k)) & jnp.int32(1))[None] != 0
         words = optimization_barrier(jnp.where(far, words[2**k : 2**k + longest], words[:longest]))
     # A shift by 32 is undefined, so the upper part moves by 31 - rest and once more.
     return (words[:width] >> rest) | ((words[1:] << (jnp.uint32(31) - rest)) << jnp.uint32(1))
 
 
-def _framed(words: Upright, outside: int, rows: int) -> Upright:
+def _framed(words: Upright, outside: int, rows: int) -> Framed:
     framed = jnp.pad(words, ((1, 1), (rows, rows)), constant_values=jnp.uint32(outside))
     return optimization_barrier(framed)
 
 
-def _sideways(framed: Upright, cells: int) -> tuple[Upright, Upright]:
+def _sideways(framed: Framed, cells: int) -> tuple[Upright, Upright]:
     """Return a picture with one word of frame moved right and left by some cells, that frame dropped."""
     near, far = jnp.uint32(cells), jnp.uint32(WORD - cells)
     before, at, after = framed[:-2], framed[1:-1], framed[2:]

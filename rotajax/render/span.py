@@ -97,7 +97,7 @@ def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tu
     return table, optimization_barrier(pack_planes(marks != 0)).reshape(WORDS, SIZE)
 
 
-def _cell(row: Int32[Array, "*C"], line: Int32[Array, "*C"]) -> Int32[Array, "*C"]:
+def _cell(row: Int32[Array, "C"], line: Int32[Array, "C"]) -> Int32[Array, "C"]:
     """Return the place of a cell in the table: [row in group, bit of the word, group, word], for long lanes."""
     row, line = jnp.clip(row + ROWS // 2, 0, ROWS - 1), jnp.clip(line + LINES // 2, 0, LINES - 1)
     return ((row % STEPS * WORD + (line & 31)) * GROUPS + row // STEPS) * LINE_WORDS + (line >> 5)
@@ -115,7 +115,7 @@ def _fill(table: Array, slope: Float32[Array, ""]) -> Upright:
 
     def sweep(far: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
         far = jnp.maximum(far, step[0])
-        return far, pack_planes(far >= step[1])
+        return far, pack_planes(far >= step[1][None])
 
     _, words = jax.lax.scan(sweep, before, (table.reshape(STEPS, WORD, LANES), row))
     words = jnp.transpose(words.reshape(STEPS, GROUPS, LINE_WORDS), (2, 1, 0)).reshape(LINE_WORDS, ROWS)
