@@ -119,8 +119,9 @@ def _add_episode(parsed: Parsed, key: EpisodeKey, line: dict) -> None:
 
 
 def _numbers(values: list, name: str) -> list:
-    good = {type(value) for value in values} <= {float, int}
-    require(good, f"{name}: values", "numbers", [v for v in values if type(v) not in (float, int)][:1])
+    if not set(map(type, values)) <= {float, int}:
+        other = next(value for value in values if type(value) not in (float, int))
+        raise ValueError(f"{name}: values: expected numbers, got {other!r}")
     return values
 
 
