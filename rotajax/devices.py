@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 AXIS = "batch"
@@ -33,9 +34,17 @@ def _compiled(function: Callable, mesh: Mesh, at_once: int) -> Callable:
         return one(batch)
 
     split = jax.shard_map(shard, mesh=mesh, in_specs=(SPLIT, WHOLE), out_specs=SPLIT, check_vma=False)
-    # Results go to every process whole: each then takes the same decisions, and any of them can write.
-    shardings = NamedSharding(mesh, SPLIT), NamedSharding(mesh, WHOLE)
-    return jax.jit(split, in_shardings=shardings, out_shardings=shardings[1])
+    return jax.jit(split, in_shardings=(NamedSharding(mesh, SPLIT), NamedSharding(mesh, WHOLE)))
+
+
+def _to_host(results: Any) -> Any:
+    """Return results as NumPy on every process: each then takes the same decisions, and any of them can write.
+
+    Devices are waited for one by one first: a collective inside the program would abort where one shard takes 40
+    seconds longer than another.
+    """
+    results = jax.block_until_ready(results)
+    return multihost_utils.process_allgather(results, tiled=True) if jax.process_count() > 1 else results
 
 
 def spread(function: Callable, *, mesh: Mesh | None = None, at_once: int = 256) -> Callable:
@@ -53,7 +62,7 @@ def spread(function: Callable, *, mesh: Mesh | None = None, at_once: int = 256) 
         index = np.minimum(np.arange(-(-count // over.size) * over.size), count - 1)
         if len(index) != count:
             batch = jax.tree.map(lambda leaf: np.asarray(leaf)[index], batch)
-        results = _compiled(function, over, at_once)(batch, shared)
+        results = _to_host(_compiled(function, over, at_once)(batch, shared))
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], results)
 
     return run

@@ -1,9 +1,10 @@
 """`prepare_jax`: the settings that must be in place before jax touches a device."""
 
+import argparse
 import os
 import sys
 
-from rotajax.checks import require_at_least
+from rotajax.checks import require, require_at_least
 from rotajax.files import cache_folder
 
 _DEVICES_FLAG = "--xla_force_host_platform_device_count"
@@ -26,6 +27,39 @@ def prepare_jax(*, devices: int | None = None) -> None:
     if _DEVICES_FLAG not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_DEVICES_FLAG}={devices or usable_cores()}".strip()
     _keep_compiled()
+
+
+def add_devices(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say on which devices and in how many processes a command runs."""
+    parser.add_argument("--devices", type=int, metavar="N", help="CPU cores to use (default: all usable ones)")
+    group = parser.add_argument_group(
+        "many processes", "the same command on every host, each with its number; the first one writes"
+    )
+    group.add_argument("--coordinator", metavar="HOST:PORT", help="address of process 0, reachable from all")
+    group.add_argument("--processes", type=int, metavar="N", help="how many processes take part")
+    group.add_argument("--process", type=int, metavar="I", help="number of this process, from 0")
+
+
+def join_processes(args: argparse.Namespace) -> None:
+    """Join the processes that the options name, if they do: jax then sees the devices of all of them.
+
+    Raises ValueError where only some of the three options are given, or where the others do not answer in time.
+    """
+    given = [args.coordinator is not None, args.processes is not None, args.process is not None]
+    if not any(given):
+        return
+    require(all(given), "many processes", "--coordinator, --processes and --process together", "only some of them")
+    require_at_least(args.processes, 1, "--processes")
+    require(0 <= args.process < args.processes, "--process", f"0 to {args.processes - 1}", args.process)
+    import jax
+
+    try:
+        jax.distributed.initialize(
+            args.coordinator, args.processes, args.process, initialization_timeout=60, heartbeat_timeout_seconds=20
+        )
+    except RuntimeError as error:
+        where = f"many processes: expected {args.processes} processes at {args.coordinator} within 60 s"
+        raise ValueError(f"{where}, got: {str(error).splitlines()[0]}") from None
 
 
 def usable_cores() -> int:

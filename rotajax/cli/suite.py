@@ -3,12 +3,22 @@
 import argparse
 from pathlib import Path
 
+from rotajax.cli.setup import add_devices, join_processes
+
 _BUILD = """\
 example:
   rotajax suite build --icons game-icons --out suites/real100 --limit 100 --seed 7
 
 The same icons and seed give the same bytes. A task does not depend on --limit. The suite's folder needs no SVG
 rasteriser to be used; ATTRIBUTION.md in it is the attribution that the icons' licences ask for.
+"""
+_SEARCH = """\
+examples:
+  rotajax suite search suites/real100
+  rotajax suite search suites/real100 --coordinator host0:9911 --processes 2 --process 0    (and 1 on the other host)
+
+Appendix H: a pose-guided beam of 256 and breadth-first search over 30-degree turns, each path replayed with the exact
+renderer; then all 24 rotations, shortest words first, for a lower bound. Killed and started again, it goes on.
 """
 _SHOW = """\
 example:
@@ -32,7 +42,14 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     build.add_argument("--limit", type=int, metavar="N", help="so many tasks, drawn by --seed (default: all icons)")
     build.add_argument("--seed", type=int, default=0, metavar="S", help="seed of starts and of the draw (default: 0)")
     build.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
+    build.add_argument("--no-search", action="store_true", help="leave reference and shortest paths out")
     build.set_defaults(run=run_build)
+    text = "Search reference paths and proved shortest paths for the tasks of a suite folder."
+    search = group.add_parser("search", help=text, description=text, epilog=_SEARCH, formatter_class=style)
+    search.add_argument("suite", type=Path, metavar="DIR", help="a suite folder; its suite.json is rewritten")
+    search.add_argument("--reference-only", action="store_true", help="Appendix H alone: no wider search, no bound")
+    add_devices(search)
+    search.set_defaults(run=run_search)
     text = "Check every byte of a suite against its hashes."
     verify = group.add_parser("verify", help=text, description=text)
     verify.add_argument("suite", metavar="DIR", help="a suite folder, or the name of an embedded suite")
@@ -54,9 +71,36 @@ def run_build(args: argparse.Namespace) -> int:
     from rotajax.tasks.folder import read_document
 
     out = build_suite(args.icons, args.out, suite_id=args.id, limit=args.limit, seed=args.seed, workers=args.workers)
-    print(_describe(read_document(out)))
+    document = read_document(out)
+    print(_describe(document))
+    if not args.no_search:
+        _search(out, wide=True)
     print(f"written to {out}")
     return 0
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """Search the suite and say what was found."""
+    from rotajax.cli.setup import prepare_jax
+
+    prepare_jax(devices=args.devices)
+    join_processes(args)
+    from rotajax.tasks.folder import read_document
+
+    read_document(args.suite)
+    _search(args.suite, wide=not args.reference_only)
+    return 0
+
+
+def _search(path: Path, *, wide: bool) -> None:
+    import jax
+
+    from rotajax.collection import search_suite, summarise
+
+    document = search_suite(path, wide=wide)
+    if jax.process_index() == 0:
+        print(_describe(document))
+        print("\n".join(summarise(document)))
 
 
 def run_verify(args: argparse.Namespace) -> int:

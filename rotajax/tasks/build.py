@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context
@@ -25,6 +24,7 @@ from rotajax.tasks.outline import Outline, outline_of
 from rotajax.tasks.starts import SUCCESS_IOU, draw_sequence, start_pose
 
 TRIES = 100
+TRIVIAL = f"rotationally trivial, {TRIES} starts were all aligned"
 
 
 def build_suite(
@@ -35,7 +35,6 @@ def build_suite(
     limit: int | None = None,
     seed: int = 0,
     workers: int | None = None,
-    say: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
 ) -> Path:
     """Build a suite from every accepted icon of a folder, or from `limit` of them drawn by `seed`; return its folder.
 
@@ -50,17 +49,22 @@ def build_suite(
     accepted = [r for r in scan(icons, workers=workers) if r.status == "accepted"]
     require(len(accepted) > 0, f"suite build: icons in '{icons}'", "at least one that passes the filters", "none")
     named = [(f"single_{index:05d}", record) for index, record in enumerate(accepted)]
-    chosen = sample(named, limit, seed)
-    outlines = measure_outlines(icons, [record for _, record in chosen], workers)
+    require(limit is None or limit <= len(named), "suite build: --limit", f"at most {len(named)} accepted icons", limit)
+    waiting = named if limit is None else ranked(named, seed)
     rows, masks = [], {}
-    progress = tqdm(zip(chosen, outlines, strict=True), "starts", len(chosen), unit="task", file=sys.stderr)
-    for (task_id, record), (mask, outline) in progress:
-        row = make_row(task_id, record, mask, outline, seed)
-        if row is None:
-            say(f"{task_id} ({record.path}): left out: rotationally trivial, {TRIES} starts were all aligned")
-            continue
-        rows.append(row)
-        masks[task_id] = mask
+    while waiting and (limit is None or len(rows) < limit):
+        count = len(waiting) if limit is None else limit - len(rows)
+        chosen, waiting = waiting[:count], waiting[count:]
+        outlines = measure_outlines(icons, [record for _, record in chosen], workers)
+        progress = tqdm(zip(chosen, outlines, strict=True), "starts", len(chosen), unit="task", file=sys.stderr)
+        for (task_id, record), (mask, outline) in progress:
+            row = make_row(task_id, record, mask, outline, seed)
+            if row is None:
+                tqdm.write(f"{task_id} ({record.path}): left out: {TRIVIAL}", file=sys.stderr)
+                continue
+            rows.append(row)
+            masks[task_id] = mask
+    rows.sort(key=lambda row: row["id"])
     require(len(rows) > 0, f"suite build: icons in '{icons}'", "at least one that is not rotationally trivial", "none")
     document = folder.make_document(suite_id or out.name, rows)
     partial = out.with_name(f".{out.name}.partial")
@@ -80,13 +84,9 @@ def require_free(out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
 
 
-def sample(named: list[tuple[str, IconRecord]], limit: int | None, seed: int) -> list[tuple[str, IconRecord]]:
-    """Return `limit` of the icons, those with the lowest SHA-256 of (seed, path), in their own order."""
-    if limit is None:
-        return named
-    require(limit <= len(named), "suite build: --limit", f"at most the {len(named)} accepted icons", limit)
-    ranked = sorted(named, key=lambda item: hashlib.sha256(f"{seed} {item[1].path}".encode()).digest())
-    return sorted(ranked[:limit])
+def ranked(named: list[tuple[str, IconRecord]], seed: int) -> list[tuple[str, IconRecord]]:
+    """Return the icons in the order in which a seed draws them: by SHA-256 of (seed, path)."""
+    return sorted(named, key=lambda item: hashlib.sha256(f"{seed} {item[1].path}".encode()).digest())
 
 
 def task_seed(seed: int, path: str) -> int:
