@@ -83,7 +83,7 @@ def _outline(path: Path, row: dict) -> np.ndarray:
     """Return the points of a task in the solid's plane, float64 [N, 2]; a ValueError names the task."""
     mask = folder.read_mask(path, row)
     try:
-        points = plane_points(outline_points(mask), tuple(tuple(row["circle"])))
+        points = plane_points(outline_points(mask), tuple(row["circle"]))
         make_solid(points, row["seed"])  # the circle may be another one's: points outside the sphere are refused here
     except ValueError as error:
         raise ValueError(f"suite '{path}': task {row['id']}: {error}") from None
