@@ -98,9 +98,10 @@ def main(argv: list[str] | None = None) -> int:
         ]
         if done % 10 == 9:
             rate = (time.perf_counter() - started) / (done + 1)
-            worst = max(abs(case["error"]) for case in cases)
+            worst = max(cases, key=lambda case: abs(case["error"]))
             left = rate * (len(order) - done - 1) / 60
-            print(f"{done + 1}/{len(order)} icons, worst {worst:.5f}, {left:.1f} min left", file=sys.stderr, flush=True)
+            said = f"{done + 1}/{len(order)} icons, worst {worst['error']:+.5f} {worst['icon']}, {left:.1f} min left"
+            print(said, file=sys.stderr, flush=True)
     errors = np.array([case["error"] for case in cases])
     angles = np.array([case["angle"] for case in cases])
     spread = np.ptp(errors.reshape(len(order), -1), axis=1)

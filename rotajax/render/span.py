@@ -4,6 +4,8 @@ How far its IoU can be from the exact renderer's is measured by benchmarks/margi
 the exact renderer's. On a CPU map it over poses (`jax.lax.map`), on an accelerator `jax.vmap` it.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 from jax.lax import optimization_barrier
@@ -27,12 +29,15 @@ WORDS = SIZE // WORD
 # Columns a step of the loop: their coordinates stay in a core's cache.
 CHUNK = 2048
 # The table of segments. Down: rows along the major axis, |a| <= 140 < ROWS / 2, as GROUPS groups of STEPS rows.
-# Across: lines w = b - m a, |w| <= 140 sqrt 2 < LINES / 2, as LINE_WORDS words of 32.
+# Across: lines w = b - m a, |w| <= 140 sqrt 2 < LINES / 2, as LINE_WORDS words of 32. One picture a phase: w is known
+# to 1 / PHASES of a cell before its row's m a is added and rounded, else a long straight edge could be off by a pixel
+# in every second row.
 GROUPS, STEPS = 9, 32
 ROWS = GROUPS * STEPS
 LINE_WORDS = 13
 LINES = LINE_WORDS * WORD
-LANES = GROUPS * LINE_WORDS
+PHASES = 2
+LANES = PHASES * GROUPS * LINE_WORDS
 # The end of no segment: before every row.
 NOTHING = -ROWS
 
@@ -66,8 +71,8 @@ def span_packed(shape: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]
 def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tuple[Array, Upright]:
     """Return the furthest end of a segment that starts in each cell of the table, and the ends of all columns, packed.
 
-    A segment from a1 to a2 on line w is written at (ceil a1, rint w), its end is floor a2: inside it a row's cell is
-    w + m a, rounded in two parts. At the ends that would move a pixel by up to one; there the exact pixel is marked.
+    A segment from a1 to a2 on line w is written at (ceil a1, w), its end is floor a2: inside it a row's cell is
+    w + m a, rounded in two parts. Its two ends are between rows, and are marked as the exact renderer marks them.
     """
     lane = jnp.arange(CHUNK, dtype=jnp.int32)
     scale = jnp.float32(SCALE)
@@ -81,7 +86,8 @@ def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tu
         a, b = (scale * (R[row, 0] * x + R[row, 1] * y) for row in (1, 0))
         half = scale * jnp.abs(R[1, 2]) * h
         start, end = jnp.ceil(a - half).astype(jnp.int32), jnp.floor(a + half).astype(jnp.int32)
-        cell = _cell(start, jnp.rint(b - slope * a).astype(jnp.int32))
+        line = jnp.floor(jnp.float32(PHASES) * (b - slope * a) + jnp.float32(PHASES / 2)).astype(jnp.int32)
+        cell = _cell(start, line + PHASES * (LINES // 2))
         end = jnp.where(valid & (start <= end), end, NOTHING).astype(jnp.int16)
         table = table.at[cell].max(end, mode="promise_in_bounds")
         for z in (-h, h):
@@ -91,35 +97,39 @@ def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tu
         return table, marks
 
     chunks = (shape.count + jnp.int32(CHUNK - 1)) // jnp.int32(CHUNK)
-    table, marks = jnp.full(ROWS * LINES, NOTHING, jnp.int16), jnp.zeros(SIZE * SIZE + 1, jnp.uint8)
+    table, marks = jnp.full(ROWS * PHASES * LINES, NOTHING, jnp.int16), jnp.zeros(SIZE * SIZE + 1, jnp.uint8)
     table, marks = jax.lax.fori_loop(jnp.int32(0), chunks, chunk, (table, marks))
     marks = optimization_barrier(marks[: SIZE * SIZE].reshape(WORD, WORDS * SIZE))
     return table, optimization_barrier(pack_planes(marks != 0)).reshape(WORDS, SIZE)
 
 
 def _cell(row: Int32[Array, "C"], line: Int32[Array, "C"]) -> Int32[Array, "C"]:
-    """Return the place of a cell in the table: [row in group, bit of the word, group, word], for long lanes."""
-    row, line = jnp.clip(row + ROWS // 2, 0, ROWS - 1), jnp.clip(line + LINES // 2, 0, LINES - 1)
-    return ((row % STEPS * WORD + (line & 31)) * GROUPS + row // STEPS) * LINE_WORDS + (line >> 5)
+    """Return the place of a cell in the table: [row in group, bit of the word, group, phase, word], for long lanes."""
+    row, line = jnp.clip(row + ROWS // 2, 0, ROWS - 1), jnp.clip(line, 0, PHASES * LINES - 1)
+    group, phase, line = row // STEPS, line % PHASES, line // PHASES
+    return (((row % STEPS * WORD + line % WORD) * GROUPS + group) * PHASES + phase) * LINE_WORDS + line // WORD
 
 
 def _fill(table: Array, slope: Float32[Array, ""]) -> Upright:
     """Return the packed union of the segments: cells up to the furthest end so far, rows moved into place."""
-    table = table.reshape(STEPS, WORD, GROUPS, LINE_WORDS)
-    nothing = jnp.full((WORD, LINE_WORDS), NOTHING, table.dtype)
+    table = table.reshape(STEPS, WORD, GROUPS, PHASES * LINE_WORDS)
+    nothing = jnp.full((WORD, PHASES * LINE_WORDS), NOTHING, table.dtype)
     highest = jnp.moveaxis(jnp.max(table, axis=0), 1, 0)
     _, before = jax.lax.scan(lambda far, group: (jnp.maximum(far, group), far), nothing, highest)
     before = optimization_barrier(jnp.moveaxis(before, 0, 1).reshape(WORD, LANES))
     a = jnp.arange(ROWS, dtype=jnp.int32) - ROWS // 2
-    row = jnp.repeat(a.astype(table.dtype).reshape(GROUPS, STEPS).T, LINE_WORDS, axis=1)
+    row = jnp.repeat(a.astype(table.dtype).reshape(GROUPS, STEPS).T, PHASES * LINE_WORDS, axis=1)
 
     def sweep(far: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
         far = jnp.maximum(far, step[0])
         return far, pack_planes(far >= step[1][None])
 
     _, words = jax.lax.scan(sweep, before, (table.reshape(STEPS, WORD, LANES), row))
-    words = jnp.transpose(words.reshape(STEPS, GROUPS, LINE_WORDS), (2, 1, 0)).reshape(LINE_WORDS, ROWS)
-    shift = jnp.rint(slope * a.astype(jnp.float32)).astype(jnp.int32) + jnp.int32(SIZE // 2 - LINES // 2)
-    words = shift_rows(optimization_barrier(words), shift, width=WORDS, reach=6)
+    words = jnp.transpose(words.reshape(STEPS, GROUPS, PHASES, LINE_WORDS), (3, 2, 1, 0))
+    offset = (jnp.arange(PHASES, dtype=jnp.float32) + jnp.float32(0.5)) / jnp.float32(PHASES) - jnp.float32(0.5)
+    moved = jnp.rint(offset[:, None] + slope * a.astype(jnp.float32)[None]).astype(jnp.int32).reshape(-1)
+    words = optimization_barrier(words.reshape(LINE_WORDS, PHASES * ROWS))
+    words = shift_rows(words, moved + jnp.int32(SIZE // 2 - LINES // 2), width=WORDS, reach=6)
+    words = functools.reduce(jnp.bitwise_or, jnp.split(words, PHASES, axis=1))
     edge = (SIZE - ROWS) // 2
     return jnp.pad(words, ((0, 0), (edge, edge)))
