@@ -1,20 +1,28 @@
 """95 % intervals: Wilson for a rate of single episodes, the task bootstrap for everything else (Appendix K.1, K.3)."""
 
 import dataclasses
+from functools import lru_cache
 
 import numpy as np
 from scipy.stats import binomtest
 
 RESAMPLES = 10_000
 _CELLS = 4_000_000  # of the table of counts made at a time: bounds the memory, 32 MB
+# Resamples in which a figure is undefined are left out, and counted in the reason, up to this part of all.
+_UNDEFINED = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
-    """Low and high ends, or None and the reason why there is none."""
+    """Low and high ends, or None and the reason why there is none; a reason beside ends says what was left out."""
 
     ends: list[float] | None
     reason: str | None = None
+
+    def fields(self, name: str) -> dict:
+        """Return the fields of a row: `<name>_ci95`, and `<name>_ci95_reason` where there is a reason."""
+        found: dict = {f"{name}_ci95": self.ends}
+        return found if self.reason is None else found | {f"{name}_ci95_reason": self.reason}
 
 
 def wilson(successes: int, trials: int) -> Interval:
@@ -29,8 +37,12 @@ def wilson(successes: int, trials: int) -> Interval:
     return Interval([100.0 * float(ends.low), 100.0 * float(ends.high)])
 
 
+@lru_cache(maxsize=2)
 def bootstrap_counts(tasks: int, *, resamples: int = RESAMPLES, seed: int = 0) -> np.ndarray:
-    """Return how often each task is drawn in each resample, float64 [resamples, tasks]; rows sum to `tasks`."""
+    """Return how often each task is drawn in each resample, float64 [resamples, tasks]; rows sum to `tasks`.
+
+    The same for every method with as many tasks, read only: figures compared with one another share their resamples.
+    """
     rng = np.random.default_rng(seed)
     counts = np.empty((resamples, tasks))
     block = max(1, _CELLS // tasks)
@@ -38,6 +50,7 @@ def bootstrap_counts(tasks: int, *, resamples: int = RESAMPLES, seed: int = 0) -
         rows = min(block, resamples - start)
         drawn = rng.integers(0, tasks, (rows, tasks)) + np.arange(rows)[:, None] * tasks
         counts[start : start + rows] = np.bincount(drawn.ravel(), minlength=rows * tasks).reshape(rows, tasks)
+    counts.setflags(write=False)
     return counts
 
 
@@ -45,18 +58,55 @@ def task_bootstrap(numerator: np.ndarray, denominator: np.ndarray, counts: np.nd
     """Return the percentile interval of sum(numerator) / sum(denominator) when whole tasks are drawn with replacement.
 
     numerator, denominator: float64 [T], sums over the steps and seeds of a task, which stay together; counts: from
-    `bootstrap_counts`. Where no resample could differ, or one has nothing to divide by, there is a reason instead.
+    `bootstrap_counts`. Where no resample could differ, or too many have nothing to divide by, there is a reason.
     """
-    used = denominator > 0
-    if not used.any():
-        return Interval(None, "nothing to average")
-    if used.sum() == 1:
-        return Interval(None, "a single task")
-    ratio = numerator[used] / denominator[used]
-    if np.ptp(ratio) <= 1e-12 * max(1.0, float(np.abs(ratio).max())):
+    return _too_few(numerator, denominator) or percentiles(_ratio(counts @ numerator, counts @ denominator))
+
+
+def paired_bootstrap(
+    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], counts: np.ndarray
+) -> Interval:
+    """Return the percentile interval of the first ratio minus the second when both are of the same drawn tasks.
+
+    first, second: numerator and denominator by task, float64 [T] each, the tasks in the same order (Tables 14, 16).
+    """
+    (a, below_a), (b, below_b) = first, second
+    for below in (below_a, below_b):
+        if (reason := _few(below)) is not None:
+            return Interval(None, reason)
+    return percentiles(_ratio(counts @ a, counts @ below_a) - _ratio(counts @ b, counts @ below_b))
+
+
+def percentiles(samples: np.ndarray) -> Interval:
+    """Return the 2.5th and 97.5th percentile of a figure over resamples, [B]; NaN is a resample where it is undefined.
+
+    A figure that no resample changes has no interval but a reason: its spread is unknown, not zero.
+    """
+    defined = samples[~np.isnan(samples)]
+    missing = len(samples) - len(defined)
+    note = f"undefined in {missing} of {len(samples)} resamples" if missing else None
+    if missing > _UNDEFINED * len(samples):
+        return Interval(None, note)
+    if np.ptp(defined) <= 1e-12 * max(1.0, float(np.abs(defined).max())):
         return Interval(None, "no variation between tasks")
-    below = counts @ denominator
-    if not (below > 0).all():
-        return Interval(None, f"undefined in {int((below <= 0).sum())} of {len(below)} resamples")
-    low, high = np.percentile(counts @ numerator / below, [2.5, 97.5])
-    return Interval([float(low), float(high)])
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return Interval([float(low), float(high)], f"{note}, left out" if note else None)
+
+
+def _few(denominator: np.ndarray) -> str | None:
+    used = int((denominator > 0).sum())
+    return {0: "nothing to average", 1: "a single task"}.get(used)
+
+
+def _too_few(numerator: np.ndarray, denominator: np.ndarray) -> Interval | None:
+    reason = _few(denominator)
+    if reason is None:
+        ratio = numerator[denominator > 0] / denominator[denominator > 0]
+        # Rounding makes resamples of equal tasks differ in the last digit: equality is judged before.
+        if np.ptp(ratio) <= 1e-12 * max(1.0, float(np.abs(ratio).max())):
+            reason = "no variation between tasks"
+    return None if reason is None else Interval(None, reason)
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
