@@ -18,7 +18,7 @@ from rotajax.geometry.rotation import ANGLES, DIRECTIONS
 # a solid of order 12, and a comparison without tolerance calls half of them a reduction. No other step of 12,000
 # played ones was decided differently.
 TOLERANCE_DEG = 2e-5
-_CHUNK = 16384  # steps at a time: bounds the memory, 40 MB
+CHUNK = 4096  # steps at a time: bounds the memory, 80 MB for 24 successors and 24 symmetries
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,12 +46,12 @@ def decompose(rotation: np.ndarray, action: np.ndarray, task: np.ndarray, groups
     require(rotations, "decompose: actions", f"rotations, 0 to {ROTATIONS - 1}", "another one")
     before, after = np.empty(len(action)), np.empty((len(action), len(ANGLES)))
     for index in np.unique(task):
-        targets = quaternions(groups[index])
+        targets = target_quaternions(groups[index])
         rows = np.flatnonzero(task == index)
-        for part in np.array_split(rows, -(-len(rows) // _CHUNK)):
+        for part in np.array_split(rows, -(-len(rows) // CHUNK)):
             pose = quaternions(rotation[part])
             before[part] = errors_deg(pose, targets)
-            turned = hamilton(_TURNS[action[part] // len(ANGLES)], pose[:, None])
+            turned = hamilton(TURNS[action[part] // len(ANGLES)], pose[:, None])
             after[part] = errors_deg(turned, targets)
     return _compare(before, after, action % len(ANGLES))
 
@@ -73,6 +73,13 @@ def _compare(before: np.ndarray, after: np.ndarray, chosen: np.ndarray) -> Decom
         error_before=before,
         error_after=taken,
     )
+
+
+def target_quaternions(group: np.ndarray) -> np.ndarray:
+    """Return the quaternions of a group [G, 3, 3] without the identities that pad it: most solids have one symmetry."""
+    padding = (group == np.eye(3)).all(axis=(1, 2))
+    padding[0] = False
+    return quaternions(group[~padding])
 
 
 def quaternions(matrix: np.ndarray) -> np.ndarray:
@@ -130,4 +137,4 @@ def _turns() -> np.ndarray:
     return turns
 
 
-_TURNS = _turns()
+TURNS = _turns()

@@ -41,7 +41,7 @@ def require_replays(run: Run, groups: Mapping[str, np.ndarray], starts: Mapping[
             f"run '{run.path}': {policy} on {task}, seed {episodes.seed[first.episode]}, t = {first.t}: {first.what}"
         )
         rest = f" ({len(faults)} such faults: the file is not to be trusted)"
-        require(False, where, first.expected, first.got + rest)
+        require(False, f"run '{run.path}': {where}", first.expected, first.got + rest)
 
 
 def replay_faults(
