@@ -1,5 +1,6 @@
 """The shortest path over all 24 rotations, with a proof: every shorter word is ruled out by the goal map or drawn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,15 +10,16 @@ from scipy.spatial import cKDTree
 from rotajax.search.goalmap import goal_poses
 from rotajax.search.ground import MAP_MARGIN, Ground, first_verified
 from rotajax.search.quaternion import inverse, multiply
-from rotajax.search.words import words
+from rotajax.search.words import fingerprints, words
 from rotajax.tasks.starts import SUCCESS_IOU
 
 # Words up to this length are looked up one by one; longer ones are put together from two halves that meet.
 DIRECT = 4
 # Goal cells are covered by balls of this radius in degrees; a cell's corner is at most CELL degrees from its centre.
 BALL, CELL = 6.0, 3.0
-# Pairs of halves a depth may need before the search says that it cannot prove more.
-PAIRS = 20_000_000
+# What a length may need before the search says that it cannot prove more: halves to look for, pairs of halves that
+# meet, poses to draw. Together a few seconds on a CPU core.
+HALVES, PAIRS, DRAWN = 200_000, 1_000_000, 16_000
 
 
 @dataclass(frozen=True)
@@ -36,31 +38,50 @@ class Shortest:
 def shortest_path(ground: Ground, longest: int) -> Shortest:
     """Return the shortest verified path of at most `longest` rotations, and the length below which none exists.
 
-    All words of length 1, 2, ... are taken in turn, so the first success is shortest. The bound rests on the goal map
+    All words of length 1, 2, ... are taken in turn; a path found while some of its length were left untried is shortest
+    all the same, for every shorter word was tried. The bound rests on the goal map
     being an upper bound and on the span margin, both measured (benchmarks/margin.py), not derived.
     """
-    table = words(DIRECT)
-    for depth in range(1, min(longest, DIRECT) + 1):
-        level = table.level(depth)
-        q, first = table.q[level], level.start
-        found = first_verified(ground, q, ground.promising(q), lambda i, f=first: table.word(f + i))
-        if found is not None:
-            return Shortest(table.word(first + found[0]), depth)
+    last = min(longest, 2 * DIRECT)
     balls = None
-    for depth in range(DIRECT + 1, min(longest, 2 * DIRECT) + 1):
-        balls = _cover(goal_poses(ground.goals, SUCCESS_IOU - MAP_MARGIN)) if balls is None else balls
-        pairs = _meet(ground, balls, depth - depth // 2, depth // 2)
-        if pairs is None:
-            return Shortest(None, depth)
-        early, late = pairs
-        q = multiply(table.q[late], table.q[early])
-        found = first_verified(
-            ground, q, ground.promising(q), lambda i, a=early, b=late: table.word(a[i]) + table.word(b[i])
-        )
-        if found is not None:
-            index = found[0]
-            return Shortest(table.word(early[index]) + table.word(late[index]), depth)
-    return Shortest(None, min(longest, 2 * DIRECT) + 1)
+    for depth in range(1, last + 1):
+        if depth <= DIRECT:
+            path, complete = _look_up(ground, depth)
+        else:
+            balls = _cover(goal_poses(ground.goals, SUCCESS_IOU - MAP_MARGIN)) if balls is None else balls
+            pairs = _meet(ground, balls, depth - depth // 2, depth // 2)
+            if pairs is not None:
+                path, complete = _put_together(ground, *pairs)
+            elif depth == DIRECT + 1:  # a large goal: there is memory for the words of one more length
+                path, complete = _look_up(ground, depth)
+            else:
+                path, complete = None, False
+        if path is not None or not complete:
+            return Shortest(path, depth)
+    return Shortest(None, last + 1)
+
+
+def _look_up(ground: Ground, length: int) -> tuple[list[int] | None, bool]:
+    """Return the first verified word of a length, and whether all of them were tried."""
+    table = words(max(length, DIRECT))
+    first = table.first[length]
+    return _draw(ground, table.q[table.level(length)], lambda i: table.word(first + i))
+
+
+def _put_together(ground: Ground, early: np.ndarray, late: np.ndarray) -> tuple[list[int] | None, bool]:
+    """Return the first verified word of those that pairs of words make, and whether all of them were tried."""
+    table = words(DIRECT)
+    q = multiply(table.q[late], table.q[early])
+    return _draw(ground, q, lambda i: table.word(early[i]) + table.word(late[i]))
+
+
+def _draw(ground: Ground, q: np.ndarray, word_of: Callable[[int], list[int]]) -> tuple[list[int] | None, bool]:
+    """Return the word of the first rotation that is verified, best estimates first, and whether all were tried."""
+    order = ground.promising(q)
+    _, first = np.unique(fingerprints(q[order]), return_index=True)
+    order = order[np.sort(first)]
+    found = first_verified(ground, q, order[:DRAWN], word_of)
+    return (None if found is None else word_of(found[0])), len(order) <= DRAWN
 
 
 def _cover(q: np.ndarray) -> np.ndarray:
@@ -80,6 +101,8 @@ def _meet(ground: Ground, balls: np.ndarray, early: int, late: int) -> tuple[np.
     """
     table = words(DIRECT)
     rows = np.arange(table.first[late], table.first[late + 1], dtype=np.int32)
+    if len(rows) * len(balls) > HALVES:
+        return None
     wanted = multiply(multiply(inverse(table.q[rows])[:, None], balls[None]), inverse(ground.start)).reshape(-1, 4)
     offset, tree = _tree(early)
     chord = 2 * np.sin(np.deg2rad(BALL + CELL) / 4)

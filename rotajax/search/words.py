@@ -53,12 +53,12 @@ def words(longest: int, actions: tuple[int, ...] = tuple(range(ROTATIONS))) -> W
     """
     letters = from_matrix(np.stack([rotation(*ACTIONS[a], dtype=np.float64) for a in actions]))
     q, parent, action = np.array([[1.0, 0, 0, 0]]), np.array([-1], np.int32), np.array([-1], np.int32)
-    seen = _hashes(q)
+    seen = fingerprints(q)
     first = [0, 1]
     for _ in range(longest):
         start = first[-2]
         front = multiply(letters[:, None], q[None, start:]).reshape(-1, 4)
-        hashes, index = np.unique(_hashes(front), return_index=True)
+        hashes, index = np.unique(fingerprints(front), return_index=True)
         index = np.sort(index[~np.isin(hashes, seen, assume_unique=True)])
         letter, origin = np.divmod(index, len(q) - start)
         q = np.concatenate([q, front[index]])
@@ -69,7 +69,7 @@ def words(longest: int, actions: tuple[int, ...] = tuple(range(ROTATIONS))) -> W
     return Words(q=q, parent=parent, action=action, first=tuple(first))
 
 
-def _hashes(q: np.ndarray) -> np.ndarray:
+def fingerprints(q: np.ndarray) -> np.ndarray:
     """Return one 64-bit hash a rotation, the same for q and -q."""
     cells = np.rint(q / GRID).astype(np.int64)
     leading = (np.abs(cells) > 1).argmax(axis=1)
