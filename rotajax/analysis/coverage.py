@@ -15,6 +15,8 @@ from rotajax.geometry.rotation import MATRICES
 # How far along its normal a ray starts above its own triangle, solid units: far less than a grid step of 0.75, far
 # more than the rounding of float32 coordinates (2e-6 at 28).
 _LIFT = 1e-3
+# Cosine below which a triangle is seen edge-on, that is not at all: float32 poses and corners are good to 1e-5.
+_EDGE_ON = 1e-4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Surface:
         direction: [3], from the solid towards the camera, in the solid's own frame. A triangle is seen where its normal
         faces the camera and the ray from its centroid meets no triangle.
         """
-        facing = self.normals @ direction > 0.0
+        facing = self.normals @ direction > _EDGE_ON
         asked = np.flatnonzero(facing if among is None else facing & among)
         seen = np.zeros(len(self.normals), np.bool_)
         if len(asked):
@@ -88,7 +90,7 @@ def measure_coverage(
         solid = Surface(surface(suite[index].solid, spacing=spacing))
         for method in playing:
             rows = np.flatnonzero(method.episodes.task == method.tasks.index(task))
-            for row in rows:
+            for row in rows.tolist():
                 shares = 100.0 * solid.cumulative(episode_poses(method, row, np.asarray(suite[index].start)))
                 steps = slice(method.episodes.first[row], method.episodes.first[row] + method.episodes.steps[row])
                 found[method.name].before[steps] = shares[:-1]
