@@ -8,21 +8,22 @@ from rotajax.analysis.summary import METRICS, task_sums
 from rotajax.checks import require
 
 
-def differences(first: Method, second: Method) -> list[dict]:
+def differences(first: Method, second: Method, *, coverage: tuple[np.ndarray, np.ndarray] | None = None) -> list[dict]:
     """Return a row a metric of Tables 1 and 9: both methods on their common tasks, and the first minus the second.
 
-    All steps and episodes of a task stay together, and both methods have the same drawn tasks in each resample. Raises
-    ValueError for methods of different suites, or without a task in common.
+    coverage: percent of the surface seen in each episode, [E] a method, where measured. All steps and episodes of a task stay
+    together, and both methods have the same drawn tasks in each resample. Raises ValueError for methods of different
+    suites, or without a task in common.
     """
     rows_of = common_tasks(first, second)
     found = [
-        {name: (above[rows], below[rows]) for name, (above, below) in task_sums(method).items()}
-        for method, rows in zip((first, second), rows_of, strict=True)
+        {name: (above[rows], below[rows]) for name, (above, below) in task_sums(method, seen).items()}
+        for method, rows, seen in zip((first, second), rows_of, coverage or (None, None), strict=True)
     ]
     counts = bootstrap_counts(len(rows_of[0]))
     rows = []
     for name in METRICS:
-        if name not in found[0]:
+        if not all(name in sums for sums in found):
             continue
         pair = [sums[name] for sums in found]
         values = [float(above.sum() / below.sum()) if below.sum() > 0 else None for above, below in pair]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rotajax.analysis.method import Method, make_method
+from rotajax.analysis.pictures import require_ious
 from rotajax.analysis.replay import require_replays
 from rotajax.checks import require
 from rotajax.geometry.symmetry import Symmetry, group
@@ -40,12 +41,13 @@ class Analysis:
         return load_suite(self.source)  # type: ignore[arg-type]
 
 
-def load(run: str | Path | Run, suite: str | Path | None = None, *, check: bool = True) -> Analysis:
+def load(run: str | Path | Run, suite: str | Path | None = None, *, check: bool = True, draw: int = 0) -> Analysis:
     """Return a run folder, or a run already read, ready for analysis.
 
     suite: the suite's folder or name; without it an embedded suite of the run's id. check: refuse steps that do not
-    replay (see `replay`); with False they are analysed as they are. Raises ValueError for what `read_run` refuses, an
-    empty run, a suite of another sha256 or without the run's tasks, and steps that do not replay.
+    replay (see `replay`); with False they are analysed as they are. draw: states whose silhouettes are drawn again to
+    check their IoU. Raises ValueError for what `read_run` refuses, an empty run, a suite of another sha256 or without
+    the run's tasks, steps that do not replay, and IoUs that are not those of the pictures.
     """
     run = run if isinstance(run, Run) else read_run(run)
     source = _source(run, suite)
@@ -63,6 +65,8 @@ def load(run: str | Path | Run, suite: str | Path | None = None, *, check: bool 
     analysis = attach(run, groups, source=source)
     if check:
         require_replays(analysis.run, groups, {task: start_pose(rows[task]["start"]) for task in run.tasks})
+    if draw:
+        require_ious(analysis.run, analysis.suite, sample=draw)
     return analysis
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rotajax.analysis.differences import common_tasks
 from rotajax.analysis.divergence import CLASSES, of_steps
-from rotajax.analysis.intervals import bootstrap_counts, paired_bootstrap, task_bootstrap
+from rotajax.analysis.intervals import Interval, bootstrap_counts, paired_bootstrap, task_bootstrap
 from rotajax.analysis.method import Method
 from rotajax.analysis.states import state_numbers
 
@@ -80,11 +80,12 @@ def matched_states(
         context = {"pairs": len(pairs), "tasks": int((below > 0).sum())}
         rows.append({"policy": name, **context})
     for key in columns[0]:
-        if columns[0][key] is None:
+        values = [side[key] for side in columns]
+        if any(value is None for value in values):
             for row in rows:
-                row |= {key: None, f"{key}_ci95": None, f"{key}_ci95_reason": "not measured"}
+                row |= {key: None} | Interval(None, "not measured").fields(key)
             continue
-        sums = [np.bincount(pairs.task, weights=side[key].astype(np.float64), **size) for side in columns]
+        sums = [np.bincount(pairs.task, weights=np.asarray(value, np.float64), **size) for value in values]
         means = [float(above.sum() / below.sum()) if len(pairs) else None for above in sums]
         for row, mean, above in zip(rows, means, sums, strict=False):
             row |= {key: mean} | task_bootstrap(above, below, counts).fields(key)

@@ -57,7 +57,7 @@ def replay_faults(
     decisions, episodes = run.decisions, run.episodes
     if len(decisions) == 0:
         return
-    after = _poses_after(run)
+    after = poses_after(run)
     last = np.append(decisions.episode[1:] != decisions.episode[:-1], True)
     where = np.flatnonzero(~last)
 
@@ -93,7 +93,7 @@ def _report(run: Run, gap: np.ndarray, tolerance: float, what: str, expected: st
         yield Fault(int(run.decisions.episode[row]), int(run.decisions.t[row]), what, expected, got)
 
 
-def _poses_after(run: Run) -> np.ndarray:
+def poses_after(run: Run) -> np.ndarray:
     """Return the pose that each decision leads to from the recorded one, float64 [N, 3, 3]."""
     turns = np.concatenate([MATRICES, np.eye(3, dtype=np.float32)[None]]).astype(np.float64)
     return np.einsum("nij,njk->nik", turns[run.decisions.action], run.decisions.rotation.astype(np.float64))

@@ -54,7 +54,7 @@ def _below(level: np.ndarray, value: np.ndarray, task: np.ndarray, levels: int, 
     found = np.zeros((levels * tasks, tasks))
     carried = np.zeros(tasks)
     block = max(1, _CELLS // tasks)
-    for start in range(0, ties.shape[0], block):
+    for start in range(0, len(np.unique(value)), block):
         own = ties[start : start + block].toarray()
         upto = np.cumsum(own, axis=0) + carried
         found += chosen[start : start + block].T @ (upto - own / 2.0)
