@@ -14,6 +14,7 @@ SIZE = 320
 CENTRE = np.float32(160)
 SCALE = np.float32(5)
 VIEW_SCALE = np.float32(4.5)
+BACKGROUND = 18
 DISK = tuple((dv, du) for dv in range(-2, 3) for du in range(-2, 3) if du * du + dv * dv <= 4)
 # Points within the sphere project to pixels 20 to 300 under every pose: neither they nor their disks leave the picture.
 RADIUS = 28.0
