@@ -11,9 +11,9 @@ from rotajax.checks import require
 def differences(first: Method, second: Method, *, coverage: tuple[np.ndarray, np.ndarray] | None = None) -> list[dict]:
     """Return a row a metric of Tables 1 and 9: both methods on their common tasks, and the first minus the second.
 
-    coverage: percent of the surface seen in each episode, [E] a method, where measured. All steps and episodes of a task stay
-    together, and both methods have the same drawn tasks in each resample. Raises ValueError for methods of different
-    suites, or without a task in common.
+    coverage: percent of the surface seen in each episode, [E] a method, where measured. All steps and episodes of a
+    task stay together, and both methods have the same drawn tasks in each resample. Raises ValueError for methods of
+    different suites, or without a task in common.
     """
     rows_of = common_tasks(first, second)
     found = [
