@@ -1,1 +1,1 @@
-"""Benchmarks: every question is timed beside its peers, on the same points, in one run. See `python -m benchmarks -h`."""
+"""Benchmarks: every question is timed beside its peers, on the same points, in one run."""

@@ -52,7 +52,7 @@ class Worker:
 
     def __init__(self, subject: Subject, inputs: Inputs):
         self.subject = subject
-        self.log = tempfile.TemporaryFile("w+")
+        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by close()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker"],
             cwd=ROOT,
@@ -71,7 +71,8 @@ class Worker:
 
     def ask(self, **command) -> dict:
         try:
-            assert self.process.stdin and self.process.stdout
+            assert self.process.stdin is not None
+            assert self.process.stdout is not None
             self.process.stdin.write(json.dumps(command) + "\n")
             self.process.stdin.flush()
             answer = self.process.stdout.readline()

@@ -54,36 +54,38 @@ def masks(points: Points, cores: int) -> Callable[[np.ndarray], np.ndarray]:
 
 
 @numba.njit
-def _view(x, y, z, R, grey, disk, falls):
+def _view(x, y, z, R, grey):
     """Fill `grey` Int16[320, 320] with the brightest disk a pixel: the brightest point a pixel, then spread once."""
-    points = np.full((SIZE, SIZE), np.int16(-1000), np.int16)
+    points = np.full(SIZE * SIZE, np.int16(-1000), np.int16)
+    index, bright = np.empty(SAMPLES, np.int32), np.empty(SAMPLES, np.int16)
     for i in range(len(x)):
         across = R[0, 0] * x[i] + R[0, 1] * y[i]
         down = R[1, 0] * x[i] + R[1, 1] * y[i]
         depth = R[2, 0] * x[i] + R[2, 1] * y[i]
-        for j in range(z.shape[1]):
+        for j in range(SAMPLES):
             px = across + R[0, 2] * z[i, j]
             u = np.int32(np.rint(CENTRE + VIEW_SCALE * px))
             v = np.int32(np.rint(CENTRE + VIEW_SCALE * (down + R[1, 2] * z[i, j])))
             b = (np.float32(110) + np.float32(6) * (depth + R[2, 2] * z[i, j])) + np.float32(1.8) * px
-            points[v, u] = max(points[v, u], np.int16(min(max(b, np.float32(40)), np.float32(235))))
-    for v in range(2, SIZE - 2):
-        for u in range(2, SIZE - 2):
-            best = np.int16(BACKGROUND)
-            for k in range(len(disk)):
-                best = max(best, points[v + disk[k, 0], u + disk[k, 1]] - falls[k])
-            grey[v, u] = best
+            index[j] = v * np.int32(SIZE) + u
+            bright[j] = np.int16(min(max(b, np.float32(40)), np.float32(235)))
+        for j in range(SAMPLES):
+            points[index[j]] = max(points[index[j]], bright[j])
+    for dv, du in numba.literal_unroll(DISK):
+        fall = np.int16(np.floor(2.2 * np.sqrt(dv * dv + du * du)))
+        for v in range(2, SIZE - 2):
+            first = (v + dv) * SIZE + du
+            for u in range(2, SIZE - 2):
+                grey[v, u] = max(grey[v, u], points[first + u] - fall)
 
 
 def views(points: Points, cores: int) -> Callable[[np.ndarray], np.ndarray]:
     """Return the function from poses to auxiliary views UInt8[P, 320, 320], on one core."""
     cv2.setNumThreads(cores)
-    disk = np.array(DISK, np.int32)
-    falls = np.floor(2.2 * np.sqrt((disk**2).sum(axis=1))).astype(np.int16)
 
     def one(R: np.ndarray) -> np.ndarray:
         grey = np.full((SIZE, SIZE), BACKGROUND, np.int16)
-        _view(points.x, points.y, points.z, R, grey, disk, falls)
+        _view(points.x, points.y, points.z, R, grey)
         view = grey.astype(np.uint8)
         for _ in range(2):
             view = cv2.GaussianBlur(view, (3, 3), 0)
