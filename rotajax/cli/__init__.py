@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rotajax.cli import baselines, icons, suite
+from rotajax.cli import analyse, baselines, icons, suite
 
 _EPILOG = """\
 examples:
   rotajax baselines --suite mini --out runs/mini      the four baselines on the embedded suite
+  rotajax analyse runs/mini --out report              tables, pictures and a page of it
   rotajax icons scan game-icons --json icons.json     which icons of a folder can become solids
 
 A mistake in what was asked gives one line and exit status 2. Set ROTAJAX_TRACEBACK=1 to see where it was found.
@@ -35,7 +36,7 @@ def make_parser() -> Parser:
     parser = Parser("rotajax", description=about, epilog=_EPILOG, formatter_class=style)
     parser.add_argument("--version", action="version", version=f"rotajax {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (baselines, icons, suite):
+    for command in (baselines, analyse, icons, suite):
         command.add(commands, style)
     return parser
 

@@ -46,13 +46,13 @@ def test_two_pieces_are_two_surfaces():
     solid = ring(0.0, 8.0)
     count = int(solid.count)
     left = np.stack([np.asarray(solid.x)[:count] - 12.0, np.asarray(solid.y)[:count]], 1)
-    mesh = surface(make_solid(np.concatenate([left, left + [24.0, 0.0]]), 0))
+    mesh = surface(make_solid(np.concatenate([left, left + np.array([24.0, 0.0])]), 0))
     assert len(mesh.vertices) - len(edges(mesh)[0]) // 2 + len(mesh.faces) == 4
 
 
 def test_what_has_no_surface_is_refused():
-    with pytest.raises(ValueError, match="surface: spacing: expected 0.25 to 4 solid units, got 0.1"):
+    with pytest.raises(ValueError, match=r"surface: spacing: expected 0\.25 to 4 solid units, got 0\.1"):
         surface(ring(0.0, 8.0), spacing=0.1)
     speck = make_solid(np.array([[0.3, 0.3], [0.31, 0.3]]), 0)
-    with pytest.raises(ValueError, match="expected one wider than the grid spacing 0.75 somewhere, got none"):
+    with pytest.raises(ValueError, match=r"expected one wider than the grid spacing 0\.75 somewhere, got none"):
         surface(speck)
