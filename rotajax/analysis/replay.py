@@ -11,6 +11,7 @@ from rotajax.checks import require
 from rotajax.env.actions import STOP
 from rotajax.geometry.rotation import MATRICES
 from rotajax.records import OUTCOMES, Run
+from rotajax.tasks.starts import SUCCESS_IOU
 
 # One float32 product rounds an entry by up to 2e-7; a file may keep six decimals of each, 5e-7 twice. An entry of an
 # honest file is within this; it is a ten thousandth of a degree, the distance below which Appendix K.6 matches poses.
@@ -37,11 +38,9 @@ def require_replays(run: Run, groups: Mapping[str, np.ndarray], starts: Mapping[
     if faults:
         first, episodes = faults[0], run.episodes
         task, policy = run.tasks[episodes.task[first.episode]], run.policies[episodes.policy[first.episode]]
-        where = (
-            f"run '{run.path}': {policy} on {task}, seed {episodes.seed[first.episode]}, t = {first.t}: {first.what}"
-        )
-        rest = f" ({len(faults)} such faults: the file is not to be trusted)"
-        require(False, f"run '{run.path}': {where}", first.expected, first.got + rest)
+        where = f"run '{run.path}': {policy} on {task}, seed {episodes.seed[first.episode]}, t = {first.t}"
+        rest = f" ({len(faults)} faults: the file is not to be trusted)"
+        require(False, f"{where}: {first.what}", first.expected, first.got + rest)
 
 
 def replay_faults(
@@ -52,7 +51,8 @@ def replay_faults(
     groups: the symmetries [G, 3, 3] of every task; starts: the pose [3, 3] it starts from, where known. Checked: each
     pose is its action's product with the pose before it, the first the task's start, the last (where recorded) that of
     the last action; pose errors are those of the poses; IoUs and errors after a decision are those before the next
-    and at the end; IoUs lie in [0, 1]; STOP is a last decision and the outcome `stop` of no other.
+    and at the end; IoUs lie in [0, 1]; STOP is a last decision and the outcome `stop` of no other; an episode is a
+    success where its final IoU reaches the threshold, and only there.
     """
     decisions, episodes = run.decisions, run.episodes
     if len(decisions) == 0:
@@ -76,21 +76,35 @@ def replay_faults(
         before, ended = (getattr(decisions, f"{name}_{side}").astype(np.float64) for side in ("before", "after"))
         following = np.append(before[1:], 0.0)
         following[last] = getattr(episodes, f"final_{name}")[decisions.episode[last]]
-        yield from _report(
-            run, np.abs(ended - following), tolerance, f"{name}_after", "the next one before, or the final"
-        )
+        yield from _report(run, np.abs(ended - following), tolerance, f"{name}_after", "that of the state it leads to")
     iou = np.stack([decisions.iou_before, decisions.iou_after]).astype(np.float64)
     yield from _report(run, (np.abs(iou - 0.5) - 0.5).max(axis=0), SAME["iou"], "IoU", "0 to 1")
     stopped = decisions.action == STOP
     stop = (episodes.outcome == OUTCOMES.index("stop"))[decisions.episode]
     wrong = (stopped & ~last) | (last & stop & ~stopped)
-    yield from _report(run, wrong.astype(np.float64), 0.5, "STOP", "the last decision, and the end of a stop", 0)
+    yield from _report(
+        run, wrong.astype(np.float64), 0.5, "STOP", "the last decision, and the end of a stop", got="another"
+    )
 
 
-def _report(run: Run, gap: np.ndarray, tolerance: float, what: str, expected: str, digits: int = 1) -> Iterator[Fault]:
+def _report(
+    run: Run, gap: np.ndarray, tolerance: float, what: str, expected: str, *, got: str = "one off by {:.2g}"
+) -> Iterator[Fault]:
+    """Yield a fault for every decision whose gap, [N], is not within the tolerance."""
     for row in np.flatnonzero(~(gap <= tolerance)):
-        got = f"one off by {gap[row]:.{digits + 1}g}" if digits else "another"
-        yield Fault(int(run.decisions.episode[row]), int(run.decisions.t[row]), what, expected, got)
+        yield Fault(int(run.decisions.episode[row]), int(run.decisions.t[row]), what, expected, got.format(gap[row]))
+
+
+def _successes(run: Run) -> Iterator[Fault]:
+    """Compare the outcome of every episode that did not fail for other reasons with its final IoU."""
+    threshold = (run.meta["asked"].get("params") or {}).get("success_iou", SUCCESS_IOU)
+    reached = run.episodes.final_iou >= np.float32(threshold)
+    says = run.episodes.outcome == OUTCOMES.index("success")
+    failed = run.episodes.outcome == OUTCOMES.index("error")
+    for row in np.flatnonzero((reached != says) & ~failed):
+        expected = "success" if reached[row] else f"no success below an IoU of {threshold:g}"
+        got = OUTCOMES[run.episodes.outcome[row]]
+        yield Fault(int(row), int(run.episodes.decisions[row]) - 1, "outcome", expected, got)
 
 
 def poses_after(run: Run) -> np.ndarray:
