@@ -1,8 +1,10 @@
 """The orthographic camera that every picture shares (Appendix G, Projection)."""
 
 import jax.numpy as jnp
+from jax import lax
 
-from rotajax.types import Array, Float32, Int32, Rotation
+from rotajax.geometry.solid import Points
+from rotajax.types import Array, Bool, Float32, Int32, Rotation
 
 SIZE = 320
 CENTRE = 160.0
@@ -17,16 +19,36 @@ def rotated(R: Rotation, row: int, x: Array, y: Array, z: Array) -> Float32[Arra
     return (R[row, 0] * x + R[row, 1] * y) + R[row, 2] * z
 
 
+# A float32 plus 1.5 * 2^23 has the first one, rounded half to even, in its low bits. XLA turns neither rint nor the
+# conversion to integers into vector instructions on a CPU: with them the exact renderer takes half as long again.
+_SHIFT, _SHIFT_BITS = 12582912.0, 0x4B400000
+
+
 def pixel(coordinate: Float32[Array, "..."], scale: float) -> Int32[Array, "..."]:
-    """Return the pixel rint(160 + scale * coordinate), half to even, float32."""
-    return jnp.rint(jnp.float32(CENTRE) + jnp.float32(scale) * coordinate).astype(jnp.int32)
+    """Return the pixel rint(160 + scale * coordinate), half to even, float32, for coordinates within 100,000."""
+    # Without the barrier XLA would add the two constants first, and a coordinate near a half would round otherwise.
+    shift = lax.optimization_barrier(jnp.float32(_SHIFT))
+    shifted = (jnp.float32(CENTRE) + jnp.float32(scale) * coordinate) + shift
+    return lax.bitcast_convert_type(shifted, jnp.int32) - jnp.int32(_SHIFT_BITS)
 
 
-def mark_index(u: Int32[Array, "..."], v: Int32[Array, "..."], valid: Array) -> Int32[Array, "..."]:
-    """Return the flat index of a pixel in the padded picture, or one past its end for what cannot mark it."""
+def mark_index(
+    u: Int32[Array, "..."], v: Int32[Array, "..."], valid: Bool[Array, "..."], *, inside: bool
+) -> Int32[Array, "..."]:
+    """Return the flat index of a pixel in the padded picture, or one past its end for what cannot mark it.
+
+    `inside` says that every pixel lies in the picture, as those of a solid do: the bounding sphere does.
+    """
     u, v = u + MARGIN, v + MARGIN
-    inside = valid & (u >= 0) & (u < PADDED) & (v >= 0) & (v < PADDED)
-    return jnp.where(inside, v * PADDED + u, PADDED * PADDED)
+    if not inside:
+        valid = valid & (u >= 0) & (u < PADDED) & (v >= 0) & (v < PADDED)
+    return jnp.where(valid, v * PADDED + u, PADDED * PADDED)
+
+
+def cloud_sample(points: Points) -> tuple[Array, Array, Array, Array]:
+    """Return (x, y, z, valid) of any point cloud, far points moved to where a pixel is still an integer."""
+    x, y, z = jnp.clip(points.xyz, jnp.float32(-5e4), jnp.float32(5e4)).T
+    return x, y, z, points.valid & jnp.isfinite(points.xyz).all(axis=1)
 
 
 def crop(padded: Array) -> Array:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from rotajax.geometry.solid import Points, Solid
-from rotajax.render.camera import PADDED, SCALE, crop, mark_index, pixel, rotated
+from rotajax.render.camera import PADDED, SCALE, cloud_sample, crop, mark_index, pixel, rotated
 from rotajax.render.morphology import dilate_grey, smooth
 from rotajax.render.stream import Sample, fold_samples
 from rotajax.types import Array, Float32, Int32, Rotation, View
@@ -30,16 +30,17 @@ def shade(shape: Solid | Points, R: Rotation) -> View:
     def mark(grey: Array, sample: Sample) -> Array:
         x, y, z, valid = sample
         across, down, depth = (rotated(R, row, x, y, z) for row in range(3))
-        index = mark_index(pixel(across, VIEW_SCALE), pixel(down, VIEW_SCALE), valid)
-        return grey.at[index].max(brightness(across, depth), mode="drop")
+        index = mark_index(pixel(across, VIEW_SCALE), pixel(down, VIEW_SCALE), valid, inside=inside)
+        return grey.at[index].max(brightness(across, depth), mode="promise_in_bounds")
 
     R = jnp.asarray(R)
-    empty = jnp.full(PADDED * PADDED, UNMARKED, jnp.int32)
+    inside = not isinstance(shape, Points)
+    empty = jnp.full(PADDED * PADDED + 1, UNMARKED, jnp.int32)
     if isinstance(shape, Points):
-        grey = mark(empty, (*shape.xyz.T, shape.valid))
+        grey = mark(empty, cloud_sample(shape))
     else:
         grey = fold_samples(shape, empty, mark)
-    return finish(crop(dilate_grey(grey.reshape(PADDED, PADDED), UNMARKED)))
+    return finish(crop(dilate_grey(grey[:-1].reshape(PADDED, PADDED), UNMARKED)))
 
 
 def finish(grey: Int32[Array, "H W"]) -> View:

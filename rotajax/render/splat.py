@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from rotajax.geometry.solid import Points, Solid
-from rotajax.render.camera import PADDED, SCALE, crop, mark_index, pixel, rotated
+from rotajax.render.camera import PADDED, SCALE, cloud_sample, crop, mark_index, pixel, rotated
 from rotajax.render.morphology import close_cross, dilate_disk
 from rotajax.render.stream import Sample, fold_samples
 from rotajax.types import Array, Mask, Rotation
@@ -24,12 +24,13 @@ def splat(shape: Solid | Points, R: Rotation) -> Mask:
     def mark(marks: Array, sample: Sample) -> Array:
         x, y, z, valid = sample
         u, v = pixel(rotated(R, 0, x, y, z), SCALE), pixel(rotated(R, 1, x, y, z), SCALE)
-        return marks.at[mark_index(u, v, valid)].set(jnp.uint8(1), mode="drop")
+        return marks.at[mark_index(u, v, valid, inside=inside)].set(jnp.uint8(1), mode="promise_in_bounds")
 
     R = jnp.asarray(R)
-    empty = jnp.zeros(PADDED * PADDED, jnp.uint8)
+    inside = not isinstance(shape, Points)
+    empty = jnp.zeros(PADDED * PADDED + 1, jnp.uint8)
     if isinstance(shape, Points):
-        marks = mark(empty, (*shape.xyz.T, shape.valid))
+        marks = mark(empty, cloud_sample(shape))
     else:
         marks = fold_samples(shape, empty, mark)
-    return close_cross(crop(dilate_disk(marks.reshape(PADDED, PADDED) != 0)))
+    return close_cross(crop(dilate_disk(marks[:-1].reshape(PADDED, PADDED) != 0)))
