@@ -1,0 +1,1 @@
+"""One script a table or figure of the paper; see README.md."""
