@@ -55,6 +55,7 @@ def replay_faults(
     success where its final IoU reaches the threshold, and only there.
     """
     decisions, episodes = run.decisions, run.episodes
+    yield from _successes(run)
     if len(decisions) == 0:
         return
     after = poses_after(run)
