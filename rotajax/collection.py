@@ -21,12 +21,11 @@ from rotajax.search.ground import make_ground
 from rotajax.search.reference import Reference, find_reference
 from rotajax.tasks import folder
 from rotajax.tasks.suite import Suite, load_suite
+from rotajax.tasks.task import BONES
 
 # One line a task; raise it when the search would find other paths for the same task.
 FORMAT = "rotajax.search/1"
 LOG = "search.jsonl"
-# Columns a skeleton is padded to: real icons need 9,000 to 22,000; one size compiles once.
-COLUMNS = 32768
 
 
 def search_suite(path: Path, *, wide: bool = True, say: Callable[[str], None] | None = None) -> dict:
@@ -58,7 +57,7 @@ def search_suite(path: Path, *, wide: bool = True, say: Callable[[str], None] | 
 
 def _search_one(suite: Suite, index: int, wide: bool) -> Reference:
     try:
-        return find_reference(make_ground(suite[index], columns=COLUMNS), suite.info.rows[index]["start"], wide=wide)
+        return find_reference(make_ground(suite[index], columns=BONES), suite.info.rows[index]["start"], wide=wide)
     except ValueError as error:
         raise ValueError(f"suite {suite.info.id}: task {suite.ids[index]}: {error}") from None
 

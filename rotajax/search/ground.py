@@ -62,7 +62,7 @@ class Ground:
 def make_ground(task: Task, *, columns: int | None = None) -> Ground:
     """Return the ground of a task; its skeleton is padded to `columns`, so that tasks of a suite share programs."""
     task = jax.tree.map(np.asarray, task)
-    bones = skeleton(task.solid, size=columns)
+    bones = task.bones or skeleton(task.solid, size=columns)
     identity = np.eye(3, dtype=np.float32)
     target = _packed(bones, identity)
     group = np.unique(np.round(from_matrix(task.group), 9), axis=0)
