@@ -14,6 +14,8 @@ SEED = 20
 FULL = 90_000
 POSES = 4096
 WALKS, STEPS = 16, 4
+STATES = 64
+NEAR_DEG = 45.0
 ICONS = Path(os.environ.get("ROTAJAX_ICONS", ROOT.parent / "shared" / "game-icons"))
 
 
@@ -46,6 +48,15 @@ class Inputs:
         data = np.load(self.folder / "poses.npz")
         return data["poses"][1 : count + 1], data["actions"][:count], data["walked"][:count]
 
+    def states(self, count: int) -> np.ndarray:
+        """Return poses Float32[count, 3, 3], in turn uniform and within 45 degrees of the target."""
+        return np.load(self.folder / "poses.npz")["states"][:count]
+
+    def successors(self, count: int) -> np.ndarray:
+        """Return the 24 successors of each of these poses, Float32[count, 24, 3, 3]."""
+        data = np.load(self.folder / "poses.npz")
+        return data["turns"][None] @ data["states"][:count, None]
+
 
 def make_inputs(folder: Path, icons: Path | None, *, count: int, quick: bool) -> Inputs:
     """Write `count` solids into a folder: full icons of `icons` drawn by seed, or the embedded suite's largest ones.
@@ -53,6 +64,7 @@ def make_inputs(folder: Path, icons: Path | None, *, count: int, quick: bool) ->
     `quick` keeps every 16th column. Raises ValueError where the icons hold too few full ones.
     """
     outlines = _icon_outlines(icons, count) if icons else _embedded_outlines(count)
+    from rotajax.geometry.rotation import MATRICES
     from rotajax.geometry.solid import SAMPLES, extrude, make_solid
 
     for index, xy in enumerate(outlines):
@@ -63,7 +75,8 @@ def make_inputs(folder: Path, icons: Path | None, *, count: int, quick: bool) ->
         np.savez(folder / f"solid{index}.npz", x=x, y=y, z=z, seed=SEED + index)
     poses = draw_poses(POSES)
     actions, walked = draw_walks(poses[1 : WALKS + 1], STEPS)
-    np.savez(folder / "poses.npz", poses=poses, actions=actions, walked=walked)
+    states = draw_states(poses, STATES)
+    np.savez(folder / "poses.npz", poses=poses, actions=actions, walked=walked, states=states, turns=MATRICES)
     columns = [len(xy[::16] if quick else xy) for xy in outlines]
     kind = "real icons" if icons else "embedded icons"
     return Inputs(folder, f"{kind} of {min(columns):,} to {max(columns):,} columns", len(outlines))
@@ -89,6 +102,18 @@ def draw_walks(poses: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
         poses = turn @ poses
         walked.append(poses)
     return actions, np.stack(walked, axis=1)
+
+
+def draw_states(poses: np.ndarray, count: int) -> np.ndarray:
+    """Return uniform poses of `poses` in turn with poses within 45 degrees of the target, as a search meets both."""
+    from rotajax.search.quaternion import to_matrix
+
+    rng = np.random.default_rng(SEED + 2)
+    half = np.deg2rad(NEAR_DEG) * rng.random(count) / 2
+    axis = rng.normal(size=(count, 3))
+    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    near = to_matrix(np.c_[np.cos(half), np.sin(half)[:, None] * axis])
+    return np.where((np.arange(count) % 2 == 0)[:, None, None], poses[-count:], near)
 
 
 def _icon_outlines(icons: Path, count: int) -> list[np.ndarray]:
