@@ -52,7 +52,7 @@ def _exposed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     occupied[row, column] = True
     square = np.ones((3, 3), bool)
     filled = ndimage.binary_closing(occupied, square, iterations=GAP) | occupied
-    return ~ndimage.binary_erosion(filled, square)[row, column]
+    return np.logical_not(ndimage.binary_erosion(filled, square))[row, column]
 
 
 def _one_a_block(x: np.ndarray, y: np.ndarray) -> np.ndarray:
