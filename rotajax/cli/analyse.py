@@ -90,7 +90,12 @@ def run_compare(args: argparse.Namespace) -> int:
             sides = [list(entries), list(entries)]
         return _pairs(sides[0], sides[1], args.policies)
 
-    title = f"Comparison of {args.first.resolve().name} and {args.second.resolve().name}"
+    names = [path.resolve().name for path in (args.first, args.second)]
+    title = (
+        "Comparison of {} and {} in {}".format(*args.policies, names[0])
+        if same
+        else f"Comparison of {names[0]} and {names[1]}"
+    )
     page = write_report(runs, args.out, title=title, pairing=pairing, **_options(args))
     print(f"written to {page}")
     return 0

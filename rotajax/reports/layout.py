@@ -35,7 +35,7 @@ def mark(index: int) -> str:
     return letters if index < 26 else mark(index // 26 - 1) + letters
 
 
-def number(value: float | None, digits: int | None) -> str:
+def number(value: float | str | None, digits: int | None) -> str:
     """Return a number with its decimals, a dash for None; what rounds to zero has no minus sign.
 
     >>> number(-0.004, 2), number(None, 2), number(17, 0)
@@ -43,17 +43,18 @@ def number(value: float | None, digits: int | None) -> str:
     """
     if value is None:
         return "–"
-    if digits is None:
+    if digits is None or isinstance(value, str):
         return str(value)
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _cell(row: dict, column: Column, reasons: list[str]) -> str:
-    text = number(row.get(column.key), column.digits)
+    digits = _DIGITS.get(row.get("metric", ""), column.digits) if column.digits else column.digits
+    text = number(row.get(column.key), digits)
     ends, reason = row.get(f"{column.key}_ci95"), row.get(f"{column.key}_ci95_reason")
     if ends is not None:
-        text += f" [{number(ends[0], column.digits)}, {number(ends[1], column.digits)}]"
+        text += f" [{number(ends[0], digits)}, {number(ends[1], digits)}]"
     if reason is not None:
         if reason not in reasons:
             reasons.append(reason)
@@ -136,3 +137,5 @@ MATCHED = (
     *CLASSES,
     C("pose_reduction_deg", "pose reduction °", 4),
 )
+# A row about one metric has the decimals of that metric's own column.
+_DIGITS = {column.key: column.digits for column in (*SUMMARY, *TRAJECTORY)}

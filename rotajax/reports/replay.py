@@ -77,14 +77,7 @@ def _replay(entry: Entry, row: int, draw: Callable, targets: dict[str, str]) -> 
 
 
 def data_uri(picture: Array) -> str:
-    """Return a mask or a grey picture as a PNG in text; grey in 32 steps, which halves its size."""
-    pixels = np.asarray(picture)
-    if pixels.dtype == np.bool_:
-        image = Image.fromarray(pixels)
-    else:
-        levels = (np.arange(32) * 255 // 31).astype(np.uint8)
-        image = Image.fromarray((pixels.astype(np.int32) * 31 // 255).astype(np.uint8), mode=None).convert("P")
-        image.putpalette(np.repeat(levels, 3).tobytes())
+    """Return a mask or a grey picture as a PNG in text."""
     out = io.BytesIO()
-    image.save(out, "PNG", optimize=True)
+    Image.fromarray(np.asarray(picture)).save(out, "PNG", optimize=True)
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()

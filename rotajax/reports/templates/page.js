@@ -44,7 +44,7 @@ const open = (() => {
   const mark = document.createElementNS("http://www.w3.org/2000/svg", "line");
 
   function trace() {
-    const svg = $("trace"), x = (t) => 10 + 580 * (last() ? t / last() : 0.5), y = (part) => 130 - 120 * part;
+    const svg = $("trace"), x = (t) => 10 + 580 * (last() ? t / last() : 0.5), y = (part) => 84 - 78 * part;
     const line = (values) => values.map((v, t) => `${x(t).toFixed(1)},${y(v).toFixed(1)}`).join(" ");
     const make = (name, attributes) => {
       const node = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -59,7 +59,7 @@ const open = (() => {
       make("polyline", { ...style, stroke: "#1f5fa8", points: line(episode.frames.map((f) => f.iou)) }),
       mark,
     );
-    mark.setAttribute("y1", 4); mark.setAttribute("y2", 136); mark.setAttribute("stroke", "#1d2530");
+    mark.setAttribute("y1", 4); mark.setAttribute("y2", 87); mark.setAttribute("stroke", "#1d2530");
     svg.onclick = (event) => {
       const box = svg.getBoundingClientRect();
       go(Math.round(((event.clientX - box.left) / box.width * 600 - 10) / 580 * last()));
