@@ -62,12 +62,15 @@ class Worker:
             stderr=self.log,
             text=True,
         )
+        self.missing: str | None = None
+
+    def make(self, inputs: Inputs) -> None:
+        """Make the work ready; `missing` then says which library is not installed."""
         where = [str(inputs.folder), inputs.name, inputs.count]
         # The last cores: the first one serves the machine's interrupts.
-        cores = usable_cores()[-subject.cores :]
-        self.missing = self.ask(do="make", make=subject.make, options=subject.options, inputs=where, cores=cores).get(
-            "missing"
-        )
+        cores = usable_cores()[-self.subject.cores :]
+        answer = self.ask(do="make", make=self.subject.make, options=self.subject.options, inputs=where, cores=cores)
+        self.missing = answer.get("missing")
 
     def ask(self, **command) -> dict:
         try:
@@ -106,7 +109,8 @@ def measure(case: Case, inputs: Inputs, facts: dict) -> list[dict]:
     try:
         for subject in case.subjects:
             if subject.cores <= usable:
-                workers[subject.name] = Worker(subject, inputs)
+                workers[subject.name] = worker = Worker(subject, inputs)
+                worker.make(inputs)
         present = {name: worker for name, worker in workers.items() if worker.missing is None}
         first, results = {}, {}
         for name, worker in present.items():

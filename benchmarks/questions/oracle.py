@@ -27,7 +27,7 @@ def _case(inputs: Inputs, states: int, others: tuple[str, ...], rivals: tuple[Su
     names = ("rotajax.best_by_iou", *others)
     return Case(
         question="oracle",
-        work=f"{states} poses of a solid of the {inputs.name}, half within 45 degrees of the target, 24 successors each",
+        work=f"{states} poses of a solid of the {inputs.name}, half near its target, 24 successors each",
         unit="successor",
         units=24 * states,
         subjects=(*(Subject(n, HERE + ours.__name__, {"states": states, "name": n}) for n in names), *rivals),
@@ -67,7 +67,6 @@ def _exact(R, solid, columns, target) -> dict:
 
 def _rough(R, solid, columns, target) -> dict:
     import jax
-    import jax.numpy as jnp
 
     from rotajax.compare import iou
     from rotajax.render.packed import pack
