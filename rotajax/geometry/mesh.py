@@ -79,9 +79,9 @@ def _outline_distance(x: np.ndarray, y: np.ndarray, spacing: float, half: int) -
     pitch = _pitch(x, y)
     # Columns stand for pixels: what is closer together than their pitch is one piece (a closing by a disk).
     reach = (2.0 if len(x) >= _THINNED else 1.0) * pitch
-    outside = cell * distance_transform_edt(empty)
+    outside = cell * np.asarray(distance_transform_edt(empty))
     near = outside < reach
-    inside = cell * distance_transform_edt(near) - reach
+    inside = cell * np.asarray(distance_transform_edt(near)) - reach
     # A column is the middle of its pixel: the outline runs half a pitch outside the outermost ones.
     return (np.where(near, inside, -outside) + pitch / 2.0)[::_FINE, ::_FINE]
 

@@ -52,9 +52,8 @@ def _draw_curves(axes: "Axes", rows: Sequence[dict]) -> None:
         t, mean = [row["rotations"] for row in mine], [row["iou"] for row in mine]
         (line,) = axes.plot(t, mean, marker="o", markersize=2.5, label=LABELS.get(policy, policy))
         if mine[0]["iou_ci95"] is not None:
-            axes.fill_between(
-                t, *zip(*(row["iou_ci95"] for row in mine), strict=True), color=line.get_color(), alpha=0.15
-            )
+            low, high = zip(*(row["iou_ci95"] for row in mine), strict=True)
+            axes.fill_between(t, low, high, color=line.get_color(), alpha=0.15)
     axes.axhline(THRESHOLD, color="0.3", linestyle="--", linewidth=1, label=f"success at {THRESHOLD:.2f}")
     axes.set(xlabel="Executed rotations", ylabel="Mean IoU", xlim=(0, HORIZON), ylim=(0, 1))
     axes.grid(alpha=0.25)
@@ -74,7 +73,7 @@ def _stacked(axes: "Axes", rows: Sequence[dict], names: Sequence[str], label: Ca
 
 
 def _policy(row: dict) -> str:
-    return LABELS.get(row["policy"], row["policy"])
+    return str(LABELS.get(row["policy"], row["policy"]))
 
 
 def _draw_outcomes(axes: "Axes", rows: Sequence[dict]) -> None:
@@ -117,7 +116,7 @@ def _draw_oracles(axes: "Axes", rows: Sequence[dict]) -> None:
         values = [mine[policy]["successor_error_deg"] or 0.0 for policy in policies]
         axes.barh(at, values, height=0.92 * height, label=oracle.replace("_", " "))
     axes.set(xlabel="Pose error after the action, degrees", yticks=range(len(policies)))
-    axes.set_yticklabels([LABELS.get(policy, policy) for policy in policies])
+    axes.set_yticklabels([_policy({"policy": policy}) for policy in policies])
     axes.invert_yaxis()
     _legend(axes, 3)
 
