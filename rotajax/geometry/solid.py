@@ -57,9 +57,9 @@ def make_solid(points: np.ndarray, seed: int, *, size: int | None = None) -> Sol
     return Solid(x=xy[0], y=xy[1], count=np.int32(len(points)), seed=np.uint32(seed))  # type: ignore[arg-type]
 
 
-def half_depth(solid: Solid) -> Float32[Array, "C"]:
-    """Return the half-depth of every column: sqrt(max(r^2 - x^2 - y^2, 0)), Equation 5."""
-    return jnp.sqrt(jnp.maximum(jnp.float32(RADIUS**2) - solid.x * solid.x - solid.y * solid.y, jnp.float32(0)))
+def half_depth(x: Float32[Array, "..."], y: Float32[Array, "..."]) -> Float32[Array, "..."]:
+    """Return the half-depth of columns: sqrt(max(r^2 - x^2 - y^2, 0)), Equation 5."""
+    return jnp.sqrt(jnp.maximum(jnp.float32(RADIUS**2) - x * x - y * y, jnp.float32(0)))
 
 
 def depth_fraction(seed: UInt32[Array, ""], i: UInt32[Array, "..."], j: UInt32[Array, "..."]) -> Float32[Array, "..."]:
@@ -85,7 +85,7 @@ def extrude(solid: Solid) -> Points:
     columns = solid.x.shape[0]
     i = jnp.arange(columns, dtype=jnp.uint32)
     j = jnp.arange(SAMPLES, dtype=jnp.uint32)
-    z = jax.vmap(lambda jj: depth_fraction(solid.seed, i, jj) * half_depth(solid), out_axes=1)(j)
+    z = jax.vmap(lambda jj: depth_fraction(solid.seed, i, jj) * half_depth(solid.x, solid.y), out_axes=1)(j)
     xyz = jnp.stack(
         [jnp.broadcast_to(solid.x[:, None], z.shape), jnp.broadcast_to(solid.y[:, None], z.shape), z], axis=-1
     )

@@ -6,7 +6,7 @@ from scipy import ndimage
 
 from rotajax.checks import require
 from rotajax.geometry.solid import CHUNK, RADIUS, Solid
-from rotajax.types import Array, Float32, Int32, struct
+from rotajax.types import Array, Float32, Int32, UInt32, struct
 
 # The lattice on which the outline is found: 0.5 pixels a cell, about the spacing of an icon's columns.
 CELL = 0.1
@@ -22,7 +22,9 @@ class Skeleton:
 
     x: Float32[Array, "*B C"]
     y: Float32[Array, "*B C"]
+    index: UInt32[Array, "*B C"]  # each column's place in the solid, which its samples' depths depend on
     count: Int32[Array, "*B"]  # the first `count` columns are real
+    seed: UInt32[Array, "*B"]
 
 
 def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
@@ -38,9 +40,14 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
     size = -(-len(keep) // CHUNK) * CHUNK if size is None else size
     require(size % CHUNK == 0, "skeleton: padded size", f"a multiple of {CHUNK}", size)
     require(len(keep) <= size, "skeleton: padded size", f"at least {len(keep)}", size)
-    xy = np.zeros((2, size), np.float32)
-    xy[:, : len(keep)] = x[keep], y[keep]
-    return Skeleton(x=jnp.asarray(xy[0]), y=jnp.asarray(xy[1]), count=jnp.int32(len(keep)))
+    pad = (0, size - len(keep))
+    return Skeleton(
+        x=jnp.asarray(np.pad(x[keep], pad)),
+        y=jnp.asarray(np.pad(y[keep], pad)),
+        index=jnp.asarray(np.pad(keep.astype(np.uint32), pad)),
+        count=jnp.int32(len(keep)),
+        seed=jnp.asarray(solid.seed, jnp.uint32),
+    )
 
 
 def _exposed(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -3,10 +3,13 @@
 import jax.numpy as jnp
 
 from rotajax.geometry.solid import Points, Solid
-from rotajax.render.camera import PADDED, SCALE, cloud_sample, crop, mark_index, pixel, rotated
-from rotajax.render.morphology import close_cross, dilate_disk
+from rotajax.render import morphology, packed
+from rotajax.render.camera import PADDED, SCALE, SIZE, cloud_sample, crop, mark_index, pixel, rotated
+from rotajax.render.skeleton import Skeleton
 from rotajax.render.stream import Sample, fold_samples
-from rotajax.types import Array, Mask, Rotation
+from rotajax.types import Array, Mask, Rotation, UInt32
+
+WORDS = SIZE // packed.WORD
 
 
 def splat(shape: Solid | Points, R: Rotation) -> Mask:
@@ -20,17 +23,32 @@ def splat(shape: Solid | Points, R: Rotation) -> Mask:
     >>> int(splat(make_solid(np.zeros((1, 2)), 0), np.eye(3, dtype=np.float32)).sum())
     13
     """
+    if isinstance(shape, Points):
+        return _splat_cloud(shape, jnp.asarray(R))
+    return packed.unpack(splat_packed(shape, R))
+
+
+def splat_packed(columns: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
+    """Return the silhouette of `splat` in packed form; of a skeleton the part of it that its columns' samples mark."""
+    R = jnp.asarray(R)
 
     def mark(marks: Array, sample: Sample) -> Array:
         x, y, z, valid = sample
         u, v = pixel(rotated(R, 0, x, y, z), SCALE), pixel(rotated(R, 1, x, y, z), SCALE)
-        return marks.at[mark_index(u, v, valid, inside=inside)].set(jnp.uint8(1), mode="promise_in_bounds")
+        # A solid stays in the picture, for the bounding sphere does. Bit, word, row: packing then has long lanes.
+        index = ((u & 31) * WORDS + (u >> 5)) * SIZE + v
+        return marks.at[jnp.where(valid, index, SIZE * SIZE)].set(jnp.uint8(1), mode="promise_in_bounds")
 
-    R = jnp.asarray(R)
-    inside = not isinstance(shape, Points)
-    empty = jnp.zeros(PADDED * PADDED + 1, jnp.uint8)
-    if isinstance(shape, Points):
-        marks = mark(empty, cloud_sample(shape))
-    else:
-        marks = fold_samples(shape, empty, mark)
-    return close_cross(crop(dilate_disk(marks[:-1].reshape(PADDED, PADDED) != 0)))
+    marks = fold_samples(columns, jnp.zeros(SIZE * SIZE + 1, jnp.uint8), mark)
+    words = packed.pack_planes(marks[: SIZE * SIZE].reshape(packed.WORD, WORDS * SIZE) != 0).reshape(WORDS, SIZE)
+    return packed.close_cross(packed.dilate_disk(words)).T
+
+
+def _splat_cloud(points: Points, R: Rotation) -> Mask:
+    """Return the silhouette of any cloud of points; those outside the picture may still mark pixels inside."""
+    x, y, z, valid = cloud_sample(points)
+    u, v = pixel(rotated(R, 0, x, y, z), SCALE), pixel(rotated(R, 1, x, y, z), SCALE)
+    marks = jnp.zeros(PADDED * PADDED + 1, jnp.uint8)
+    marks = marks.at[mark_index(u, v, valid, inside=False)].set(jnp.uint8(1), mode="promise_in_bounds")
+    disks = morphology.dilate_disk(marks[:-1].reshape(PADDED, PADDED) != 0)
+    return morphology.close_cross(crop(disks))

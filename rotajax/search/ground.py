@@ -22,7 +22,7 @@ from rotajax.types import Array, Float32, Mask, Rotation, UInt32
 
 # A pose whose span IoU is so far below the threshold is no candidate, without asking the exact renderer: above the
 # largest difference that benchmarks/margin.py has measured.
-SPAN_MARGIN = 0.01
+SPAN_MARGIN = 0.005
 # The same for an entry of the goal map: its entries were never below the IoU of a pose in their cell.
 MAP_MARGIN = 0.02
 # Poses a call: one compiled shape, and small enough that a search which ends early wastes little.

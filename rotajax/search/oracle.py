@@ -14,7 +14,7 @@ from rotajax.types import Array, Float32, Int32, Mask, Rotation, struct
 
 # Two poses of one solid whose span IoUs differ by more are in the order of their exact IoUs: above the largest
 # difference of two errors that benchmarks/margin.py has measured.
-PAIR_MARGIN = 0.01
+PAIR_MARGIN = 0.007
 
 
 @struct

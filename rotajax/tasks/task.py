@@ -35,9 +35,15 @@ def with_skeletons(tasks: Task) -> Task:
     count = len(tasks.start)
     bones = [skeleton(jax.tree.map(lambda leaf, i=i: leaf[i], tasks.solid)) for i in range(count)]
     size = max(BONES, *(len(b.x) for b in bones))
-    fields = [(np.pad(v, (0, size - len(v))) for v in (b.x, b.y)) for b in bones]
-    x, y = (np.stack(column) for column in zip(*fields, strict=True))
-    return dataclasses.replace(tasks, bones=Skeleton(x=x, y=y, count=np.array([b.count for b in bones], np.int32)))
+
+    def column(name: str) -> np.ndarray:
+        return np.stack([np.pad(np.asarray(getattr(b, name)), (0, size - len(b.x))) for b in bones])
+
+    def number(name: str) -> np.ndarray:
+        return np.stack([np.asarray(getattr(b, name)) for b in bones])
+
+    stacked = Skeleton(x=column("x"), y=column("y"), index=column("index"), count=number("count"), seed=number("seed"))
+    return dataclasses.replace(tasks, bones=stacked)
 
 
 def _take(leaf: Array, index: int | slice | Array) -> Array:

@@ -80,8 +80,8 @@ def test_extrude_gives_31_samples_a_column_inside_the_sphere():
 
 def test_half_depth_is_that_of_the_sphere_and_never_nan():
     solid = make_solid(np.array([[0, 0], [3, 4], [28, 0], [-16.8, 22.4], [0, 27.44]]), 0)
-    np.testing.assert_allclose(half_depth(solid)[:3], [28, np.sqrt(784 - 25), 0], atol=1e-5)
-    assert np.isfinite(half_depth(solid)).all()
+    np.testing.assert_allclose(half_depth(solid.x, solid.y)[:3], [28, np.sqrt(784 - 25), 0], atol=1e-5)
+    assert np.isfinite(half_depth(solid.x, solid.y)).all()
 
 
 def test_points_keep_their_order_and_the_rest_is_padding():
