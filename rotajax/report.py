@@ -100,7 +100,7 @@ def _require_place(out: Path) -> list[str]:
         got = meta.get("format") if isinstance(meta, dict) else "another file"
         require(got == FORMAT, f"'{out / META}': format", FORMAT, repr(got))
         # Names only, so that no file elsewhere can be meant.
-        return [name for name in dict(meta)["files"] if Path(name).name == name]
+        return [name for name in dict(meta).get("files", []) if Path(name).name == name]
     others = [p.name for p in out.iterdir() if not p.name.startswith(".")] if out.is_dir() else []
     require(
         not others, f"report '{out}'", "a new or empty folder, or an earlier report", f"one that holds {others[:1]}"
