@@ -4,6 +4,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from rotajax.env.rollout import rollout
 from rotajax.env.state import Params
 from rotajax.files import write_atomically
 from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES
+from rotajax.processes import agree, is_leader
 from rotajax.records import EpisodeKey, RunWriter, episode_lines, open_run, read_run
 from rotajax.reports.curve import draw_curves, mean_iou_curves
 from rotajax.tasks.suite import Suite
-from rotajax.tasks.task import Task
+from rotajax.tasks.task import Task, with_skeletons
 
 # Tasks a device plays between two writes: a few seconds on a CPU core, enough to fill an accelerator.
 _CHUNK = {"cpu": 8}
@@ -72,12 +74,16 @@ def run_baselines(
         "tasks": len(suite),
         "params": {field.name: _plain(getattr(params, field.name)) for field in dataclasses.fields(params)},
     }
-    with open_run(out, asked, device=_device()) as writer:
-        for note in writer.notes:
+    if "iou_greedy" in policies:
+        suite = dataclasses.replace(suite, tasks=with_skeletons(suite.tasks))
+    # With several processes all play, each on its own devices, and the first one alone has the folder open.
+    with open_run(out, asked, device=_device()) if is_leader() else nullcontext() as writer:
+        for note in writer.notes if writer else ():
             say(note)
-        parts = list(_parts(suite, policies, asked["seeds"], writer.done))
-        _play(suite, parts, params, writer, chunk=chunk, progress=progress)
-    return _report(suite, Path(out))
+        done = {EpisodeKey(*key) for key in agree(sorted(writer.done) if writer else None)}
+        parts = list(_parts(suite, policies, asked["seeds"], done))
+        _play(suite, parts, params, writer, chunk=chunk, progress=progress and is_leader())
+    return agree(_report(suite, Path(out)) if is_leader() else None)
 
 
 def _parts(suite: Suite, policies: list[str], seeds: list[int], done: set[EpisodeKey]) -> Iterator[_Part]:
@@ -88,7 +94,7 @@ def _parts(suite: Suite, policies: list[str], seeds: list[int], done: set[Episod
 
 
 def _play(
-    suite: Suite, parts: list[_Part], params: Params, writer: RunWriter, *, chunk: int | None, progress: bool
+    suite: Suite, parts: list[_Part], params: Params, writer: RunWriter | None, *, chunk: int | None, progress: bool
 ) -> None:
     """Play what is left, a chunk of tasks at a time; every chunk has the same shape, so that nothing compiles twice."""
     chunk = chunk or chunk_size(len(suite), len(jax.devices()), jax.devices()[0].platform)
@@ -106,7 +112,8 @@ def _play(
                 bar.set_description(f"{part.policy}, seed {part.seed}: {at}", refresh=False)
                 episodes = rollout(POLICIES[part.policy], _filled(suite, rows, chunk), key, params)
                 ids = [suite.ids[row] for row in rows]
-                writer.append(episode_lines(episodes, ids, policy=part.policy, seed=part.seed))
+                if writer:
+                    writer.append(episode_lines(episodes, ids, policy=part.policy, seed=part.seed))
                 bar.update(len(rows) * _PICTURES[part.policy])
 
 

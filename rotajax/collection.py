@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-import jax
 import numpy as np
-from jax.experimental import multihost_utils
 from tqdm import tqdm
 
 from rotajax.checks import require
 from rotajax.files import write_atomically
+from rotajax.processes import agree, is_leader
 from rotajax.search.ground import make_ground
 from rotajax.search.reference import Reference, find_reference
 from rotajax.tasks import folder
@@ -37,9 +36,9 @@ def search_suite(path: Path, *, wide: bool = True, say: Callable[[str], None] | 
     """
     say = say or (lambda line: print(line, file=sys.stderr))
     suite = load_suite(path)
-    leader = jax.process_index() == 0
+    leader = is_leader()
     log = path / LOG
-    done = _agree(_read_log(log, suite, wide, say))
+    done = agree(_read_log(log, suite, wide, say) if leader else None)
     with _appending(log if leader else Path(os.devnull)) as write:
         rest = range(len(done), len(suite))
         for index in tqdm(rest, "paths", len(suite), initial=len(done), unit="task", disable=not leader):
@@ -49,7 +48,7 @@ def search_suite(path: Path, *, wide: bool = True, say: Callable[[str], None] | 
             done.append(line)
     document = folder.read_document(path)
     rows = [_with_paths(row, line) for row, line in zip(document["tasks"], done, strict=True)]
-    document = folder.make_document(document["id"], rows, version=document["version"])
+    document = folder.make_document(document["id"], rows, version=document["version"], source=document.get("source"))
     if leader:
         write_atomically(path / "suite.json", folder.document_text(document))
     return document
@@ -95,17 +94,6 @@ def _read_log(log: Path, suite: Suite, wide: bool, say: Callable[[str], None]) -
         require(got == expected, f"{log}: line {number}: expected a line of this suite: digest", expected, str(got))
         lines.append(line)
     return lines
-
-
-def _agree(lines: list[dict]) -> list[dict]:
-    """Return the first process's lines on every process."""
-    if jax.process_count() == 1:
-        return lines
-    data = np.frombuffer(json.dumps(lines).encode(), np.uint8)
-    size = int(multihost_utils.broadcast_one_to_all(np.int32(len(data))))
-    padded = np.zeros(size, np.uint8)
-    padded[: min(size, len(data))] = data[:size]
-    return json.loads(bytes(multihost_utils.broadcast_one_to_all(padded)))
 
 
 @contextmanager

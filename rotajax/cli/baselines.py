@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from rotajax.cli.setup import prepare_jax
+from rotajax.cli.setup import add_devices, join_processes, prepare_jax
 
 _EPILOG = """\
 examples:
@@ -32,25 +32,29 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the first of the seeds (default: 0)")
     parser.add_argument("--limit", type=int, metavar="N", help="play the first N tasks only (default: all)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: runs/SUITE)")
-    parser.add_argument("--devices", type=int, metavar="N", help="CPU cores to use (default: all usable ones)")
     parser.add_argument(
         "--paper",
         action=argparse.BooleanOptionalAction,
         help="show the paper's rows beside ours (default: where the suite has icons of the paper's collection)",
     )
+    add_devices(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play, write and print."""
     prepare_jax(devices=args.devices)
+    join_processes(args)
     from rotajax.baselines import run_baselines
+    from rotajax.processes import is_leader
     from rotajax.reports.table import markdown_table
     from rotajax.tasks.suite import load_suite
 
     suite = load_suite(args.suite, limit=args.limit)
     out = args.out or Path("runs") / suite.info.id
     summary = run_baselines(suite, args.policies, args.seeds, out, seed=args.seed)
+    if not is_leader():
+        return 0
     # The paper's collection is CC BY 3.0; the embedded icons are this project's own, and another game.
     real = any(row["icon"]["licence"] == "CC BY 3.0" for row in suite.info.rows)
     print(markdown_table(summary["rows"], paper=real if args.paper is None else args.paper))

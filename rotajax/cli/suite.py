@@ -20,6 +20,13 @@ examples:
 Appendix H: a pose-guided beam of 256 and breadth-first search over 30-degree turns, each path replayed with the exact
 renderer; then all 24 rotations, shortest words first, for a lower bound. Killed and started again, it goes on.
 """
+_MATERIALISE = """\
+examples:
+  rotajax suite materialise rota674 --icons game-icons --split test --out suites/rota674-test
+  rotajax suite materialise rota674 --icons git --out suites/rota674
+
+--icons git fetches the repository that the manifest names at its commit, once. An icon whose sha256 differs is refused.
+"""
 _SHOW = """\
 example:
   rotajax suite show mini single_00003 --out task.png
@@ -50,6 +57,16 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     search.add_argument("--reference-only", action="store_true", help="Appendix H alone: no wider search, no bound")
     add_devices(search)
     search.set_defaults(run=run_search)
+    text = "Make the suite of a manifest from its icons."
+    materialise = group.add_parser(
+        "materialise", help=text, description=text, epilog=_MATERIALISE, formatter_class=style
+    )
+    materialise.add_argument("manifest", metavar="NAME|FILE", help="a manifest of the package, or a file")
+    materialise.add_argument("--icons", required=True, metavar="DIR|URL|git", help="where the icons are")
+    materialise.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the suite")
+    materialise.add_argument("--split", metavar="NAME", help="one split only: test or train")
+    materialise.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
+    materialise.set_defaults(run=run_materialise)
     text = "Check every byte of a suite against its hashes."
     verify = group.add_parser("verify", help=text, description=text)
     verify.add_argument("suite", metavar="DIR", help="a suite folder, or the name of an embedded suite")
@@ -79,6 +96,19 @@ def run_build(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_materialise(args: argparse.Namespace) -> int:
+    """Make the suite and say what it holds."""
+    from rotajax.tasks.folder import require_free
+    from rotajax.tasks.manifest import icons_folder, materialise, read_manifest
+
+    require_free(args.out)
+    manifest = read_manifest(args.manifest)
+    icons = icons_folder(args.icons, manifest.get("source"))
+    print(_describe(materialise(manifest, icons, args.out, split=args.split, workers=args.workers)))
+    print(f"written to {args.out}")
+    return 0
+
+
 def run_search(args: argparse.Namespace) -> int:
     """Search the suite and say what was found."""
     from rotajax.cli.setup import prepare_jax
@@ -93,12 +123,11 @@ def run_search(args: argparse.Namespace) -> int:
 
 
 def _search(path: Path, *, wide: bool) -> None:
-    import jax
-
     from rotajax.collection import search_suite, summarise
+    from rotajax.processes import is_leader
 
     document = search_suite(path, wide=wide)
-    if jax.process_index() == 0:
+    if is_leader():
         print(_describe(document))
         print("\n".join(summarise(document)))
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
@@ -45,7 +44,7 @@ def build_suite(
     icons, out = require_folder(icons, "suite build: --icons"), Path(out)
     if limit is not None:
         require_at_least(limit, 1, "suite build: --limit")
-    require_free(out)
+    folder.require_free(out)
     accepted = [r for r in scan(icons, workers=workers) if r.status == "accepted"]
     require(len(accepted) > 0, f"suite build: icons in '{icons}'", "at least one that passes the filters", "none")
     named = [(f"single_{index:05d}", record) for index, record in enumerate(accepted)]
@@ -67,21 +66,8 @@ def build_suite(
     rows.sort(key=lambda row: row["id"])
     require(len(rows) > 0, f"suite build: icons in '{icons}'", "at least one that is not rotationally trivial", "none")
     document = folder.make_document(suite_id or out.name, rows)
-    partial = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    folder.write_suite(partial, document, masks)
-    if out.is_dir():
-        out.rmdir()
-    os.replace(partial, out)
+    folder.write_suite_whole(out, document, masks)
     return out
-
-
-def require_free(out: Path) -> None:
-    """Raise ValueError unless nothing is at `out` or an empty folder."""
-    require(not out.is_file(), "suite build: --out", "a new or empty folder", f"a file: '{out}'")
-    empty = not out.exists() or not any(out.iterdir())
-    require(empty, "suite build: --out", "a new or empty folder", f"a folder with files in it: '{out}'")
-    out.parent.mkdir(parents=True, exist_ok=True)
 
 
 def ranked(named: list[tuple[str, IconRecord]], seed: int) -> list[tuple[str, IconRecord]]:

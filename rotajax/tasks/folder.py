@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -34,11 +36,30 @@ def document_sha256(document: dict) -> str:
     return hashlib.sha256(canonical({k: v for k, v in document.items() if k != "sha256"})).hexdigest()
 
 
-def make_document(suite_id: str, rows: list[dict], *, version: int = 1) -> dict:
-    """Return the suite document over finished rows, with every hash."""
+def make_document(suite_id: str, rows: list[dict], *, version: int = 1, source: dict | None = None) -> dict:
+    """Return the suite document over finished rows, with every hash; `source` says where its icons come from."""
     rows = [{**row, "digest": row_digest(row)} for row in rows]
-    document = {"format": FORMAT, "id": suite_id, "version": version, "tasks": rows}
+    document = {"format": FORMAT, "id": suite_id, "version": version, "source": source, "tasks": rows}
     return {**document, "sha256": document_sha256(document)}
+
+
+def write_suite_whole(path: Path, document: dict, masks: dict[str, np.ndarray]) -> None:
+    """Write a suite folder that is there whole or not at all. Raises ValueError unless `path` is new or empty."""
+    require_free(path)
+    partial = path.with_name(f".{path.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    write_suite(partial, document, masks)
+    if path.is_dir():
+        path.rmdir()
+    os.replace(partial, path)
+
+
+def require_free(path: Path) -> None:
+    """Raise ValueError unless nothing is at `path` or an empty folder."""
+    require(not path.is_file(), "suite: --out", "a new or empty folder", f"a file: '{path}'")
+    empty = not path.exists() or not any(path.iterdir())
+    require(empty, "suite: --out", "a new or empty folder", f"a folder with files in it: '{path}'")
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def write_suite(path: Path, document: dict, masks: dict[str, np.ndarray]) -> None:
@@ -77,6 +98,11 @@ def read_document(path: Path) -> dict:
     require(path.is_dir(), "suite", "a folder", f"a file: '{path}'")
     file = path / "suite.json"
     require(file.is_file(), f"suite '{path}'", "a file suite.json in it", "none")
+    return read_rows(file)
+
+
+def read_rows(file: Path) -> dict:
+    """Return the document of a suite.json or of a manifest, every hash of it checked."""
     try:
         document = json.loads(file.read_bytes(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -84,6 +110,8 @@ def read_document(path: Path) -> dict:
     require(isinstance(document, dict), f"suite '{file}'", "a JSON object", type(document).__name__)
     require(document.get("format") == FORMAT, f"suite '{file}': format", FORMAT, repr(document.get("format")))
     rows = document.get("tasks")
+    for key in ("id", "version"):
+        require(key in document, f"suite '{file}': {key}", "a value", "nothing")
     require(isinstance(rows, list), f"suite '{file}': tasks", "a list of tasks", type(rows).__name__)
     require(len(rows) > 0, f"suite '{file}': tasks", "a list of tasks", "an empty list")
     for number, row in enumerate(rows):
