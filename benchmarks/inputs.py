@@ -79,7 +79,8 @@ def make_inputs(folder: Path, icons: Path | None, *, count: int, quick: bool) ->
     np.savez(folder / "poses.npz", poses=poses, actions=actions, walked=walked, states=states, turns=MATRICES)
     columns = [len(xy[::16] if quick else xy) for xy in outlines]
     kind = "real icons" if icons else "embedded icons"
-    return Inputs(folder, f"{kind} of {min(columns):,} to {max(columns):,} columns", len(outlines))
+    size = " to ".join(f"{n:,}" for n in sorted({min(columns), max(columns)}))
+    return Inputs(folder, f"{kind} of {size} columns", len(outlines))
 
 
 def draw_poses(count: int) -> np.ndarray:

@@ -29,9 +29,5 @@ def _case(work: str, renderer: str, poses: int, others: tuple[Subject, ...]) -> 
     subjects = [
         Subject(f"rotajax.{renderer}, {n} device{'s'[: n - 1]}", OURS, options, cores=n, devices=n) for n in (1, 2)
     ]
-    parity = ious.same_ious if others else _same
+    parity = ious.same_ious if others else ious.same_batches
     return Case("devices", work, "pose", poses, (*subjects, *others), parity)
-
-
-def _same(results: dict) -> None:
-    ious.same_ious({f"by {name.split(', ')[-1]}": result for name, result in results.items()})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.inputs import Inputs
+from benchmarks.questions.ious import scorer
 from benchmarks.questions.pictures import peer_renderers, peers
 from benchmarks.turns import Case, ParityError, Results, Subject
 
@@ -79,15 +80,11 @@ def _rough(R, solid, columns, target) -> dict:
 
 def peer(inputs: Inputs, states: int, module: str, cores: int) -> Callable[[], dict]:
     """Return the run of a peer: all masks, all IoUs, the best of each 24."""
-    render = peer_renderers(inputs, module, cores)[0]
-    target, successors = render(inputs.poses(1))[0], inputs.successors(states)
-
-    def one(poses: np.ndarray) -> np.ndarray:
-        masks = render(poses)
-        return (masks & target).sum(axis=(1, 2)) / (masks | target).sum(axis=(1, 2))
+    score = scorer(peer_renderers(inputs, module, cores)[0], inputs.poses(1))
+    successors = inputs.successors(states)
 
     def run() -> dict:
-        ious = np.stack([one(poses) for poses in successors])
+        ious = np.stack([score(poses) for poses in successors])
         return {"best": ious.argmax(axis=1), "ious": ious}
 
     return run

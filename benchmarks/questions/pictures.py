@@ -8,6 +8,7 @@ import numpy as np
 from benchmarks.inputs import Inputs
 from benchmarks.turns import ParityError, Results, Subject
 
+Renderer = Callable[[np.ndarray], np.ndarray]
 PEERS = {
     "NumPy + OpenCV": "numpy_opencv",
     "Numba + OpenCV": "numba_opencv",
@@ -27,7 +28,7 @@ def peers(make: str, options: dict, *, cores: int = 1, names: tuple[str, ...] = 
     )
 
 
-def peer_renderers(inputs: Inputs, module: str, cores: int) -> list[Callable[[np.ndarray], np.ndarray]]:
+def peer_renderers(inputs: Inputs, module: str, cores: int) -> list[Renderer]:
     """Return a peer's function from poses to masks for every solid."""
     make = import_module(f"benchmarks.peers.{module}").masks
     return [make(inputs.points(i), cores) for i in range(inputs.count)]
