@@ -24,11 +24,11 @@ demo: setup
 	$(VENV)/bin/rotajax baselines --suite mini --out runs/demo
 
 test: setup
-	$(RUN) -m pytest
+	$(RUN) -m pytest --numprocesses 2 --dist loadfile
 	sh scripts/test_wheel.sh
 
 slow: setup
-	$(RUN) -m pytest --slow
+	$(RUN) -m pytest --slow --numprocesses 2 --dist loadfile
 
 check: setup
 	$(VENV)/bin/ruff check .
