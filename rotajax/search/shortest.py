@@ -16,7 +16,7 @@ from rotajax.tasks.starts import SUCCESS_IOU
 # Words up to this length are looked up one by one; longer ones are put together from two halves that meet.
 DIRECT = 4
 # Goal cells are covered by balls of this radius in degrees; a cell's corner is at most CELL degrees from its centre.
-BALL, CELL = 6.0, 3.0
+BALL, CELL = 6.0, 3.05
 # What a length may need before the search says that it cannot prove more: halves to look for, pairs of halves that
 # meet, poses to draw. Together a few seconds on a CPU core.
 HALVES, PAIRS, DRAWN = 200_000, 1_000_000, 16_000
