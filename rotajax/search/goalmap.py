@@ -54,7 +54,7 @@ def goal_map(skeleton: Skeleton, target: UInt32[Array, "H words"]) -> GoalMap:
         table[flip, rows, columns] = estimates[:, flip]
         # Directions (a, b, c) and (-a, -b, c) show the same silhouette: the solid is symmetric in depth.
         table[flip, SIDE - 1 - rows, SIDE - 1 - columns] = estimates[:, flip]
-    widest = ndimage.maximum_filter(table, size=(1, 3, 3, 3), mode=("nearest", "nearest", "nearest", "wrap"))
+    widest = ndimage.maximum_filter(table, size=(1, 3, 3, 3), mode=("nearest", "nearest", "nearest", "wrap"))  # type: ignore[arg-type]
     return GoalMap(np.ceil(np.clip(widest, 0, 1) * 255).astype(np.uint8))
 
 
@@ -110,7 +110,7 @@ def _polar_picture(packed: UInt32[Array, "H words"]) -> Float32[Array, "rings ro
 @jax.jit
 def _target_spectrum(target: UInt32[Array, "H words"]) -> Array:
     """Return the weighted spectra along the angle of the target and of the target mirrored left to right."""
-    picture, weight = _polar_picture(target), jnp.asarray(_polar()[2])[:, None]
+    picture, weight = _polar_picture(target), jnp.asarray(_polar()[2])[None, :, None]
     mirrored = picture[:, (ROLLS // 2 - np.arange(ROLLS)) % ROLLS]
     return jnp.fft.rfft(jnp.stack([picture, mirrored]) * weight, axis=-1)
 
