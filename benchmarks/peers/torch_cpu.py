@@ -1,6 +1,7 @@
 """PyTorch on the CPU: a scatter a block of points, then the disk and the closing as convolutions; no gradients."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
@@ -12,8 +13,11 @@ BLOCK = 1 << 16
 
 
 def masks(points: Points, cores: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function from poses to masks."""
-    torch.set_num_threads(cores)
+    """Return the function from poses to masks: a thread a core, a pose each, which is faster than threads within one
+    operation after the other.
+    """
+    torch.set_num_threads(1)
+    pool = ThreadPoolExecutor(cores)
     xyz = [torch.from_numpy(v) for v in points.coordinates()]
     blocks = [tuple(v[i : i + BLOCK] for v in xyz) for i in range(0, len(xyz[0]), BLOCK)]
     disk, cross = torch.zeros(1, 1, 5, 5), torch.zeros(1, 1, 3, 3)
@@ -37,12 +41,11 @@ def masks(points: Points, cores: int) -> Callable[[np.ndarray], np.ndarray]:
         return marks
 
     @torch.inference_mode()
-    def run(poses: np.ndarray) -> np.ndarray:
-        marks = torch.stack([mark(R) for R in np.asarray(poses, np.float32)]).reshape(-1, 1, SIZE, SIZE)
-        grown = functional.conv2d(marks.float(), disk, padding=2) > 0
+    def one(R: np.ndarray) -> np.ndarray:
+        grown = functional.conv2d(mark(R).reshape(1, 1, SIZE, SIZE).float(), disk, padding=2) > 0
         wide = functional.conv2d(grown.float(), cross, padding=1) > 0
         # The outside never erodes the border: beyond it nothing is empty.
         empty = functional.conv2d((~wide).float(), cross, padding=1) > 0
-        return (~empty).reshape(-1, SIZE, SIZE).numpy()
+        return (~empty).reshape(SIZE, SIZE).numpy()
 
-    return run
+    return lambda poses: np.stack(list(pool.map(one, np.asarray(poses, np.float32))))
