@@ -13,7 +13,7 @@ AXIS = "batch"
 SPLIT, WHOLE = PartitionSpec(AXIS), PartitionSpec()
 
 
-def device_mesh(devices: tuple[jax.Device, ...] | None = None) -> Mesh:
+def device_mesh(devices: tuple[Any, ...] | None = None) -> Mesh:
     """Return the mesh whose one axis is the batch: over the given devices, or over all, those of other hosts too."""
     return Mesh(np.array(devices or jax.devices()), (AXIS,))
 

@@ -65,13 +65,13 @@ def make_ground(task: Task, *, columns: int | None = None) -> Ground:
     bones = task.bones or skeleton(task.solid, size=columns)
     identity = np.eye(3, dtype=np.float32)
     target = _packed(bones, identity)
-    group = np.unique(np.round(from_matrix(task.group), 9), axis=0)
+    group = np.unique(np.round(from_matrix(np.asarray(task.group)), 9), axis=0)
     return Ground(
         task=task,
         skeleton=bones,
         target=target,
         mask=_exact(task.solid, identity),
-        start=from_matrix(task.start),
+        start=from_matrix(np.asarray(task.start)),
         group=group,
         goals=goal_map(bones, target),
     )

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rotajax.checks import require
 from rotajax.env.actions import ACTIONS, action_index
 from rotajax.search.beam import beam_search
@@ -17,7 +19,7 @@ Path = list[tuple[str, int]]
 class Reference:
     """What the searches of a task found; every path here was replayed with the exact renderer from the start pose.
 
-    path: the shorter of beam and breadth-first, or the inverse start. beam, breadth: their lengths, None where they
+    path: the shorter of beam and breadth-first, or the inverse start, cut where it reaches the goal before its end. beam, breadth: their lengths, None where they
     found nothing shorter than the inverse. breadth_exhausted: no goal within so many 30-degree turns; the depth at
     which the limit cut that search where `breadth` is None. shortest: the shortest path known over all 24 rotations;
     lower_bound: no path is shorter; where its length is the bound it is proved shortest.
@@ -44,21 +46,29 @@ def find_reference(ground: Ground, sequence: list[str], *, wide: bool = True) ->
     """
     inverse = [action_index(*step) for step in inverse_path(sequence)]
     replayed = replay(ground, inverse)
-    require(replayed >= SUCCESS_IOU, "reversed start: IoU after its replay", f"at least {SUCCESS_IOU}", replayed)
+    require(
+        replayed >= np.float32(SUCCESS_IOU), "reversed start: IoU after its replay", f"at least {SUCCESS_IOU}", replayed
+    )
     beam = beam_search(ground, len(inverse) - 1)
     breadth = breadth_first(ground, (len(inverse) if beam is None else len(beam)) - 1)
-    path = min((p for p in (breadth.path, beam, inverse) if p is not None), key=len)
+    path = min((p for p in (breadth.path, beam) if p is not None), key=len, default=None) or _cut(ground, inverse)
     found = shortest_path(ground, len(path) - 1) if wide else None
     shortest = found.path if found and found.path is not None else path
     return Reference(
         path=_named(path),
         iou=replay(ground, path),
-        beam=beam and len(beam),
-        breadth=breadth.path and len(breadth.path),
+        beam=None if beam is None else len(beam),
+        breadth=None if breadth.path is None else len(breadth.path),
         breadth_exhausted=breadth.exhausted,
         shortest=_named(shortest),
         lower_bound=found.lower_bound if found else 1,
     )
+
+
+def _cut(ground: Ground, path: list[int]) -> list[int]:
+    """Return a path up to the first pose that is a goal, where an episode ends."""
+    ends = (n for n in range(1, len(path)) if replay(ground, path[:n]) >= np.float32(SUCCESS_IOU))
+    return path[: next(ends, len(path))]
 
 
 def _named(path: list[int]) -> Path:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from rotajax.search.goalmap import goal_poses
 from rotajax.search.ground import MAP_MARGIN, Ground, first_verified
@@ -117,8 +117,8 @@ def _meet(ground: Ground, balls: np.ndarray, early: int, late: int) -> tuple[np.
 
 
 @cache
-def _tree(length: int) -> tuple[int, cKDTree]:
+def _tree(length: int) -> tuple[int, KDTree]:
     """Return the first row of the words of a length and a tree of their rotations, each as q and as -q."""
     table = words(DIRECT)
     q = table.q[table.level(length)]
-    return table.first[length], cKDTree(np.stack([q, -q], axis=1).reshape(-1, 4))
+    return table.first[length], KDTree(np.stack([q, -q], axis=1).reshape(-1, 4))

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
@@ -124,4 +125,4 @@ def draw_start(solid: Solid, seed: int) -> list[str] | None:
 @jax.jit
 def _start_iou(solid: Solid, R: jax.Array) -> jax.Array:
     """Return the IoU of the exact silhouettes at a pose and at the target."""
-    return iou(splat(solid, R), splat(solid, np.eye(3, dtype=np.float32)))
+    return iou(splat(solid, R), splat(solid, jnp.eye(3, dtype=jnp.float32)))

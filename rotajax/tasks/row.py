@@ -15,7 +15,7 @@ def check_rows(rows: list[dict], name: str) -> None:
     """Raise ValueError that names the task unless every row makes a task and no id comes twice."""
     seen: set[str] = set()
     for number, row in enumerate(rows):
-        found = row.get("id")
+        found = row.get("id", "")
         right = isinstance(found, str) and ID.fullmatch(found) is not None
         require(right, f"{name}: task number {number}: id", "a name of letters, digits, '_', '-' and '.'", repr(found))
         require(found not in seen, f"{name}: task {found}: id", "one task of this name", "two")

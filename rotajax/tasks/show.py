@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from PIL import Image
 
@@ -35,6 +36,6 @@ def show_task(suite: Suite, task_id: str, out: str | Path) -> str:
 
 @jax.jit
 def _draw(task: Task) -> tuple[Array, Array, Array]:
-    target, current = splat(task.solid, np.eye(3, dtype=np.float32)), splat(task.solid, task.start)
+    target, current = splat(task.solid, jnp.eye(3, dtype=jnp.float32)), splat(task.solid, task.start)
     view = shade(task.solid, task.start)
     return panel(target, view, current), iou(current, target), pose_error_deg(task.start, task.group)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 
+import jax
 import numpy as np
 
 from rotajax.checks import require
@@ -94,9 +95,8 @@ def stack_tasks(solids: Iterator[Solid] | Sequence[Solid], rows: Sequence[dict])
     """Return the batch of the tasks that solids and rows of a suite describe."""
     solids = list(solids)
     groups = [symmetry.group(symmetry.Symmetry(row["symmetry_order"], row["mirror_angle_deg"])) for row in rows]
-    fields = ("x", "y", "count", "seed")
     return Task(
-        solid=Solid(**{name: np.stack([getattr(solid, name) for solid in solids]) for name in fields}),
+        solid=jax.tree.map(lambda *leaves: np.stack(leaves), *solids),
         start=np.stack([start_pose(row["start"]) for row in rows]),  # type: ignore[arg-type]
         group=np.stack(groups),  # type: ignore[arg-type]
     )

@@ -36,14 +36,12 @@ def with_skeletons(tasks: Task) -> Task:
     bones = [skeleton(jax.tree.map(lambda leaf, i=i: leaf[i], tasks.solid)) for i in range(count)]
     size = max(BONES, *(len(b.x) for b in bones))
 
-    def column(name: str) -> np.ndarray:
-        return np.stack([np.pad(np.asarray(getattr(b, name)), (0, size - len(b.x))) for b in bones])
+    def joined(*leaves: Array) -> np.ndarray:
+        return np.stack(
+            [np.pad(leaf, (0, size - len(leaf))) if leaf.ndim else leaf for leaf in map(np.asarray, leaves)]
+        )
 
-    def number(name: str) -> np.ndarray:
-        return np.stack([np.asarray(getattr(b, name)) for b in bones])
-
-    stacked = Skeleton(x=column("x"), y=column("y"), index=column("index"), count=number("count"), seed=number("seed"))
-    return dataclasses.replace(tasks, bones=stacked)
+    return dataclasses.replace(tasks, bones=jax.tree.map(joined, *bones))
 
 
 def _take(leaf: Array, index: int | slice | Array) -> Array:
