@@ -36,28 +36,38 @@ def main(argv: list[str] | None = None) -> int:
     now = datetime.now(UTC)
     facts = {**describe(), "started": now.isoformat(timespec="seconds"), "quick": args.quick}
     path = out / "results" / f"{now:%Y-%m-%d}-{facts['commit'] or 'unknown'}.jsonl"
+    failed = []
     with tempfile.TemporaryDirectory(prefix="rotajax-bench-") as folder:
         try:
             work = shared.make_inputs(Path(folder), icons, count=2, quick=args.quick)
             for name in args.only:
                 begun = time.perf_counter()
-                question = import_module(f"benchmarks.questions.{name}")
-                rows = [row for case in question.cases(work, args.quick) for row in measure(case, work, facts)]
+                try:
+                    rows = ask(name, work, facts)
+                except RuntimeError as error:  # one broken subject does not cost the other questions
+                    failed.append(name)
+                    print(f"benchmarks: {name}: {error}", file=sys.stderr)
+                    continue
                 # Written a question at a time: what was measured survives a later failure.
                 write_rows(path, rows)
                 print(f"{name}: {len(rows)} rows in {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
         except ParityError as error:
             print(f"benchmarks: parity: {error}", file=sys.stderr)
             return 1
-        except RuntimeError as error:
-            print(f"benchmarks: {error}", file=sys.stderr)
-            return 1
         except ValueError as error:
             print(f"benchmarks: {error}", file=sys.stderr)
             return 2
     write_readme(out / "README.md", read_rows(out / "results"))
     print(f"wrote {path} and {out / 'README.md'}", file=sys.stderr)
-    return 0
+    if failed:
+        print(f"benchmarks: failed: {', '.join(failed)}", file=sys.stderr)
+    return bool(failed)
+
+
+def ask(name: str, work: shared.Inputs, facts: dict) -> list[dict]:
+    """Return the rows of one question."""
+    question = import_module(f"benchmarks.questions.{name}")
+    return [row for case in question.cases(work, facts["quick"]) for row in measure(case, work, facts)]
 
 
 if __name__ == "__main__":

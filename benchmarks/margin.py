@@ -5,6 +5,7 @@
 Icons are drawn at random from the accepted ones. Of every icon's poses half turn the target by up to 30 degrees about a
 random axis, half are uniform. The error is span IoU - exact IoU against the exact target mask. `pair` is the largest
 difference of two errors of one solid: the order of two of its poses is certain where their span IoUs differ by more.
+`sparse` is the same for the samples of the skeleton's columns alone, the oracle's second stage.
 """
 
 import argparse
@@ -23,17 +24,19 @@ from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_poi
 from rotajax.render.packed import pack
 from rotajax.render.skeleton import Skeleton, skeleton
 from rotajax.render.span import span_packed
-from rotajax.render.splat import splat
+from rotajax.render.splat import splat, splat_packed
 from rotajax.types import Array
 
 NEAR_DEG = 30.0
 
 
 @jax.jit
-def both(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple[Array, Array]:
-    """The IoU of every pose with the target mask by `span` and by `splat`."""
-    fast = jax.lax.map(lambda R: iou(span_packed(columns, R), pack(target)), poses)
-    return fast, jax.lax.map(lambda R: iou(splat(solid, R), target), poses)
+def three(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple[Array, Array, Array]:
+    """The IoU of every pose with the target mask by `span`, by the skeleton's samples, and by `splat`."""
+    goal = pack(target)
+    fast = jax.lax.map(lambda R: iou(span_packed(columns, R), goal), poses)
+    sparse = jax.lax.map(lambda R: iou(splat_packed(columns, R), goal), poses)
+    return fast, sparse, jax.lax.map(lambda R: iou(splat(solid, R), target), poses)
 
 
 def random_poses(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +84,7 @@ def main(argv: list[str] | None = None) -> int:
         columns = skeleton(solid, size=BUCKETS[-1])
         target = jax.jit(splat)(solid, np.eye(3, dtype=np.float32))
         poses, angles = random_poses(rng, flags.per_icon)
-        fast, exact = (np.asarray(v) for v in both(solid, columns, target, poses))
+        fast, sparse, exact = (np.asarray(v, float) for v in three(solid, columns, target, poses))
         tilt = np.degrees(np.arccos(np.clip(np.abs(poses[:, 2, 2]), 0, 1)))
         kept = int(columns.count)
         cases += [
@@ -93,8 +96,9 @@ def main(argv: list[str] | None = None) -> int:
                 "tilt": t,
                 "exact": e,
                 "error": f - e,
+                "sparse": s - e,
             }
-            for a, t, f, e in zip(angles, tilt, fast.astype(float), exact.astype(float), strict=True)
+            for a, t, f, s, e in zip(angles, tilt, fast, sparse, exact, strict=True)
         ]
         if done % 10 == 9:
             rate = (time.perf_counter() - started) / (done + 1)
@@ -102,7 +106,7 @@ def main(argv: list[str] | None = None) -> int:
             left = rate * (len(order) - done - 1) / 60
             said = f"{done + 1}/{len(order)} icons, worst {worst['error']:+.5f} {worst['icon']}, {left:.1f} min left"
             print(said, file=sys.stderr, flush=True)
-    errors = np.array([case["error"] for case in cases])
+    errors, sparse = (np.array([case[name] for case in cases]) for name in ("error", "sparse"))
     angles = np.array([case["angle"] for case in cases])
     spread = np.ptp(errors.reshape(len(order), -1), axis=1)
     bands = ((0, 2), (2, 5), (5, 10), (10, 30), (30, 90), (90, 181))
@@ -116,6 +120,7 @@ def main(argv: list[str] | None = None) -> int:
         "all": summary(errors),
         "by_angle": {name: summary(band) for name, band in inside.items() if len(band)},
         "pair": {"max": round(float(spread.max()), 6), "mean": round(float(spread.mean()), 6)},
+        "sparse": summary(sparse),
         "kept_columns_mean": round(float(np.mean([case["kept"] for case in cases])), 1),
         "worst": sorted(cases, key=lambda case: -abs(case["error"]))[: flags.worst],
     }

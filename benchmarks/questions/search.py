@@ -30,11 +30,10 @@ def cases(inputs: Inputs, quick: bool) -> list[Case]:
 
 def ours(inputs: Inputs, wide: bool) -> Callable[[], np.ndarray]:
     """Return the run over all tasks: the lengths of their reference paths."""
-    from rotajax.collection import COLUMNS
     from rotajax.search.ground import make_ground
     from rotajax.search.reference import find_reference
     from rotajax.tasks.starts import draw_sequence, start_pose
-    from rotajax.tasks.task import Task
+    from rotajax.tasks.task import BONES, Task
 
     group = np.broadcast_to(np.eye(3, dtype=np.float32), (24, 3, 3))
     starts = [draw_sequence(SEED + i, 0) for i in range(inputs.count)]
@@ -42,7 +41,7 @@ def ours(inputs: Inputs, wide: bool) -> Callable[[], np.ndarray]:
 
     def run() -> np.ndarray:
         found = (
-            find_reference(make_ground(task, columns=COLUMNS), start, wide=wide)
+            find_reference(make_ground(task, columns=BONES), start, wide=wide)
             for task, start in zip(tasks, starts, strict=True)
         )
         return np.array([len(reference.path) for reference in found])
