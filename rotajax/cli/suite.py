@@ -27,6 +27,13 @@ examples:
 
 --icons git fetches the repository that the manifest names at its commit, once. An icon whose sha256 differs is refused.
 """
+_MANIFEST = """\
+example:
+  rotajax suite manifest suites/rota674 --out manifests --repository https://host/icons.git --commit b659ba7
+
+The test split has 100 tasks whose reference has at least four rotations: places by Hamilton's largest remainder over
+path lengths, tasks ranked by SHA-256 of the split's seed and the task's identifier (Appendix I).
+"""
 _SHOW = """\
 example:
   rotajax suite show mini single_00003 --out task.png
@@ -67,6 +74,14 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     materialise.add_argument("--split", metavar="NAME", help="one split only: test or train")
     materialise.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
     materialise.set_defaults(run=run_materialise)
+    text = "Write the manifest of a searched suite and of its test split: everything but the geometry."
+    manifest = group.add_parser("manifest", help=text, description=text, epilog=_MANIFEST, formatter_class=style)
+    manifest.add_argument("suite", type=Path, metavar="DIR", help="a suite folder with reference paths")
+    manifest.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for ID.json and ID-test.json")
+    manifest.add_argument("--split-seed", type=int, default=0, metavar="S", help="seed of the test split (default: 0)")
+    manifest.add_argument("--repository", metavar="URL", help="where git finds the icons")
+    manifest.add_argument("--commit", metavar="SHA", help="the icons' commit there")
+    manifest.set_defaults(run=run_manifest)
     text = "Check every byte of a suite against its hashes."
     verify = group.add_parser("verify", help=text, description=text)
     verify.add_argument("suite", metavar="DIR", help="a suite folder, or the name of an embedded suite")
@@ -106,6 +121,24 @@ def run_materialise(args: argparse.Namespace) -> int:
     icons = icons_folder(args.icons, manifest.get("source"))
     print(_describe(materialise(manifest, icons, args.out, split=args.split, workers=args.workers)))
     print(f"written to {args.out}")
+    return 0
+
+
+def run_manifest(args: argparse.Namespace) -> int:
+    """Write both manifests and say what they hold."""
+    from rotajax.checks import require, require_folder
+    from rotajax.files import write_atomically
+    from rotajax.tasks.folder import document_text, read_document
+    from rotajax.tasks.manifest import make_manifest, take_split
+
+    out = require_folder(args.out, "suite manifest: --out")
+    given = [args.repository is not None, args.commit is not None]
+    require(all(given) or not any(given), "suite manifest", "--repository and --commit together", "one of them")
+    source = {"repository": args.repository, "commit": args.commit} if all(given) else None
+    manifest = make_manifest(read_document(args.suite), args.split_seed, source)
+    for document in (manifest, take_split(manifest, "test")):
+        write_atomically(out / f"{document['id']}.json", document_text(document))
+        print(f"{_describe(document)}; written to {out / document['id']}.json")
     return 0
 
 

@@ -13,6 +13,7 @@ from rotajax.files import cache_folder
 from rotajax.icons.cache import sha256
 from rotajax.icons.pool import examine_all
 from rotajax.tasks import folder
+from rotajax.tasks.select import select_test
 from rotajax.tasks.suite import data_folder
 
 # How many of the icons that are wrong a message names.
@@ -30,6 +31,29 @@ def read_manifest(source: str | Path) -> dict:
     path = manifests().get(str(source), Path(source))
     require(path.exists(), "manifest", f"a file or one of: {names}", f"nothing at '{source}'")
     return folder.read_rows(require_file(path, "manifest"))
+
+
+def make_manifest(document: dict, seed: int, source: dict | None) -> dict:
+    """Return the manifest of a searched suite: its rows with the split that each task belongs to (Appendix I).
+
+    The test split is drawn by `seed` from the reference lengths, the rest is "train". Raises ValueError for a suite
+    without reference paths or with too few tasks.
+    """
+    rows = [{k: v for k, v in row.items() if k not in ("digest", "split")} for row in document["tasks"]]
+    for row in rows:
+        require(row["reference"] is not None, f"suite manifest: task {row['id']}", "a reference path", "none")
+    test = set(select_test({row["id"]: len(row["reference"]) for row in rows}, seed))
+    rows = [{**row, "split": "test" if row["id"] in test else "train"} for row in rows]
+    return folder.make_document(document["id"], rows, version=document["version"], source=source)
+
+
+def take_split(manifest: dict, split: str) -> dict:
+    """Return the manifest of one split alone."""
+    splits = sorted({row["split"] for row in manifest["tasks"] if "split" in row})
+    require(split in splits, "manifest: split", f"one of {splits}", repr(split))
+    rows = [{k: v for k, v in row.items() if k != "digest"} for row in manifest["tasks"] if row["split"] == split]
+    name = f"{manifest['id']}-{split}"
+    return folder.make_document(name, rows, version=manifest["version"], source=manifest.get("source"))
 
 
 def icons_folder(icons: str, source: dict | None) -> Path:
@@ -72,15 +96,9 @@ def materialise(
     Every icon's sha256 and every mask's is checked. Raises ValueError that names the icons that are missing or other
     ones, and tasks whose mask another rasteriser draws otherwise; nothing is written then.
     """
-    splits = sorted({row.get("split") for row in manifest["tasks"]} - {None})
-    require(split is None or split in splits, "materialise: --split", f"one of {splits}", repr(split))
-    rows = [row for row in manifest["tasks"] if split is None or row["split"] == split]
-    data = _read_icons(rows, icons)
-    masks = dict(_draw(rows, data, workers))
-    if split is not None:
-        name = f"{manifest['id']}-{split}"
-        rows = [{k: v for k, v in row.items() if k != "digest"} for row in rows]
-        manifest = folder.make_document(name, rows, version=manifest["version"], source=manifest["source"])
+    manifest = manifest if split is None else take_split(manifest, split)
+    rows = manifest["tasks"]
+    masks = dict(_draw(rows, _read_icons(rows, icons), workers))
     folder.write_suite_whole(out, manifest, masks)
     return manifest
 
