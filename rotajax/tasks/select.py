@@ -13,12 +13,13 @@ PLACES = 100
 def hamilton(counts: Mapping[int, int], places: int) -> dict[int, int]:
     """Return the places of each group: the whole part of its quota, then one each by descending remainder.
 
-    Equal remainders go to the smaller group key first. Raises ValueError for more places than members.
+    Equal remainders go to the smaller group key first. Raises ValueError for more places than members, or none.
 
     >>> hamilton({4: 53, 5: 122, 6: 181}, 10)
     {4: 2, 5: 3, 6: 5}
     """
     total = sum(counts.values())
+    require(total > 0, "select: eligible tasks", "at least 1", total)
     require(0 < places <= total, "select: places", f"1 to {total}, the number of eligible tasks", places)
     quota = {key: divmod(count * places, total) for key, count in counts.items()}
     left = places - sum(whole for whole, _ in quota.values())

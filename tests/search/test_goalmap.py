@@ -60,7 +60,7 @@ def sample(goals, seed):
 
 
 def test_no_pose_has_a_greater_iou_than_its_entry(mapped):
-    solid, bones, goals = mapped
+    _, bones, goals = mapped
     q = sample(goals, 0)
     poses = to_matrix(q)
     target = np.asarray(drawn(bones, shapes.EYE[None]))[0]
@@ -74,7 +74,7 @@ def test_no_pose_has_a_greater_iou_than_its_entry(mapped):
 
 
 def test_no_exact_picture_that_is_a_goal_is_ruled_out(mapped):
-    solid, bones, goals = mapped
+    solid, _, goals = mapped
     q = sample(goals, 1)
     q = q[np.argsort(-goals.bound(q, HERE).astype(int))[:250]]
     target = np.asarray(exact(solid, shapes.EYE[None]))[0]
