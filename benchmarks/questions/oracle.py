@@ -17,7 +17,7 @@ NEAR_TIE = 0.001
 
 def cases(inputs: Inputs, quick: bool) -> list[Case]:
     """Return two works: a few poses beside the peers, and many, to see what settling close choices exactly costs."""
-    few, many = (1, 2) if quick else (4, 32)
+    few, many = (1, 2) if quick else (2, 32)
     return [
         _case(inputs, few, (EXACT,), peers(HERE + peer.__name__, {"states": few})),
         _case(inputs, many, ("24 span IoUs, nothing settled",), ()),
