@@ -29,7 +29,7 @@ examples:
 """
 _MANIFEST = """\
 example:
-  rotajax suite manifest suites/rota674 --out manifests --repository https://host/icons.git --commit b659ba7
+  rotajax suite manifest suites/rota674 --out manifests --repository https://host/icons.git --commit SHA
 
 The test split has 100 tasks whose reference has at least four rotations: places by Hamilton's largest remainder over
 path lengths, tasks ranked by SHA-256 of the split's seed and the task's identifier (Appendix I).
@@ -80,7 +80,7 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     manifest.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for ID.json and ID-test.json")
     manifest.add_argument("--split-seed", type=int, default=0, metavar="S", help="seed of the test split (default: 0)")
     manifest.add_argument("--repository", metavar="URL", help="where git finds the icons")
-    manifest.add_argument("--commit", metavar="SHA", help="the icons' commit there")
+    manifest.add_argument("--commit", metavar="SHA", help="the icons' commit there, all 40 digits")
     manifest.set_defaults(run=run_manifest)
     text = "Check every byte of a suite against its hashes."
     verify = group.add_parser("verify", help=text, description=text)

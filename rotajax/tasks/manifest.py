@@ -1,5 +1,7 @@
 """Manifests: suites without their geometry, and the suite that the icons make of one again."""
 
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,11 +15,14 @@ from rotajax.files import cache_folder
 from rotajax.icons.cache import sha256
 from rotajax.icons.pool import examine_all
 from rotajax.tasks import folder
+from rotajax.tasks.row import check_rows
 from rotajax.tasks.select import select_test
 from rotajax.tasks.suite import data_folder
 
 # How many of the icons that are wrong a message names.
 NAMED = 5
+ICON = ("path", "author", "licence", "sha256")
+COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def manifests() -> dict[str, Path]:
@@ -26,11 +31,30 @@ def manifests() -> dict[str, Path]:
 
 
 def read_manifest(source: str | Path) -> dict:
-    """Return a manifest by name or path, every hash of it checked. Raises ValueError for what does not hold."""
+    """Return a manifest by name or path, its hashes and rows checked. Raises ValueError for what does not hold."""
     names = ", ".join(manifests()) or "none"
     path = manifests().get(str(source), Path(source))
     require(path.exists(), "manifest", f"a file or one of: {names}", f"nothing at '{source}'")
-    return folder.read_rows(require_file(path, "manifest"))
+    manifest = folder.read_rows(require_file(path, "manifest"))
+    name = f"manifest '{path}'"
+    check_rows(manifest["tasks"], name)
+    for row in manifest["tasks"]:
+        icon = row.get("icon")
+        right = isinstance(icon, dict) and all(isinstance(icon.get(key), str) for key in ICON)
+        require(right, f"{name}: task {row['id']}: icon", " and ".join(ICON) + " as text", repr(icon))
+    _check_source(manifest.get("source"), name)
+    return manifest
+
+
+def _check_source(source: object, name: str) -> None:
+    """Raise ValueError unless a manifest's source is null or says where git finds the icons."""
+    if source is None:
+        return
+    right = isinstance(source, dict) and isinstance(source.get("repository"), str)
+    require(right, f"{name}: source", "null or a repository and a commit", repr(source))
+    commit = source.get("commit")  # type: ignore[attr-defined]
+    right = isinstance(commit, str) and COMMIT.fullmatch(commit) is not None
+    require(right, f"{name}: source: commit", "40 hexadecimal digits", repr(commit))
 
 
 def make_manifest(document: dict, seed: int, source: dict | None) -> dict:
@@ -39,9 +63,10 @@ def make_manifest(document: dict, seed: int, source: dict | None) -> dict:
     The test split is drawn by `seed` from the reference lengths, the rest is "train". Raises ValueError for a suite
     without reference paths or with too few tasks.
     """
+    _check_source(source, "suite manifest")
     rows = [{k: v for k, v in row.items() if k not in ("digest", "split")} for row in document["tasks"]]
     for row in rows:
-        require(row["reference"] is not None, f"suite manifest: task {row['id']}", "a reference path", "none")
+        require(row.get("reference") is not None, f"suite manifest: task {row['id']}", "a reference path", "none")
     test = set(select_test({row["id"]: len(row["reference"]) for row in rows}, seed))
     rows = [{**row, "split": "test" if row["id"] in test else "train"} for row in rows]
     return folder.make_document(document["id"], rows, version=document["version"], source=source)
@@ -51,7 +76,7 @@ def take_split(manifest: dict, split: str) -> dict:
     """Return the manifest of one split alone."""
     splits = sorted({row["split"] for row in manifest["tasks"] if "split" in row})
     require(split in splits, "manifest: split", f"one of {splits}", repr(split))
-    rows = [{k: v for k, v in row.items() if k != "digest"} for row in manifest["tasks"] if row["split"] == split]
+    rows = [{k: v for k, v in row.items() if k != "digest"} for row in manifest["tasks"] if row.get("split") == split]
     name = f"{manifest['id']}-{split}"
     return folder.make_document(name, rows, version=manifest["version"], source=manifest.get("source"))
 
@@ -66,12 +91,15 @@ def icons_folder(icons: str, source: dict | None) -> Path:
         return require_folder(icons, "materialise: --icons")
     require(source is not None, "materialise: --icons", "a folder: this manifest names no repository", repr(icons))
     address, commit = source["repository"] if icons == "git" else icons, source["commit"]  # type: ignore[index]
+    if Path(address).exists():
+        address = str(Path(address).resolve())  # git runs in the checkout
     checkout = cache_folder("checkouts") / commit
     if not (checkout / ".complete").exists():
-        checkout.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(checkout, ignore_errors=True)  # what a killed git left, its locks too
+        checkout.mkdir(parents=True)
         for command in (
             ["init", "--quiet"],
-            ["fetch", "--quiet", "--depth", "1", address, commit],
+            ["fetch", "--quiet", "--depth", "1", "--", address, commit],
             ["checkout", "--quiet", "--force", "FETCH_HEAD"],
         ):
             _git(checkout, command)

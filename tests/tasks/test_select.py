@@ -67,7 +67,7 @@ def test_the_choice_is_of_the_tasks_and_the_seed_and_of_nothing_else():
     assert select_test(backwards, 0) == select_test(LENGTHS, 0)
     assert len(set(select_test(LENGTHS, 0)) & set(select_test(LENGTHS, 1))) < 60
     # Written down: a published split was drawn so.
-    assert [rank(0, task).hex()[:4] for task in "abc"] == HASHES
+    assert [rank(0, task).hex()[:4] for task in "abc"] == ["9df3", "e021", "be08"]
     assert select_test({"a": 4, "b": 4, "c": 4, "d": 9}, 0, places=2) == ["a", "c"]
 
 
