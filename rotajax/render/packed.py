@@ -93,6 +93,17 @@ def dilate_disk(words: Upright) -> Upright:
     return five | three[:, 1:-3] | three[:, 3:-1] | at[:, :-4] | at[:, 4:]
 
 
+def erode_disk(words: Upright) -> Upright:
+    """Return the pixels whose whole 13-pixel disk is set, as far as it lies inside the picture."""
+    return ~dilate_disk(~words)
+
+
+def erode_sideways(words: Upright) -> Upright:
+    """Return the pixels whose left and right neighbours are set too; outside nothing is."""
+    right, left = _sideways(_framed(words, 0, 0), 1)
+    return words & right & left
+
+
 def close_cross(words: Upright) -> Upright:
     """Return the closing of the mask with the 3 x 3 cross; the outside never erodes the border."""
     framed = _framed(words, 0, 1)

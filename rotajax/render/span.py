@@ -23,7 +23,7 @@ from rotajax.render.packed import (
     unpack,
 )
 from rotajax.render.skeleton import Skeleton
-from rotajax.types import Array, Float32, Int32, Mask, Rotation, UInt32
+from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32
 
 WORDS = SIZE // WORD
 # Columns a step of the loop: their coordinates stay in a core's cache.
@@ -57,15 +57,23 @@ def span(shape: Solid | Skeleton, R: Rotation) -> Mask:
 
 def span_packed(shape: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
     """Return the silhouette of `span` in packed form, UInt32[320, 10] (see rotajax.render.packed)."""
-    R = jnp.asarray(R)
-    # Drawn with the major axis (along which segments are longer) downwards, and flipped at the end where it is across.
+    across, R, slope = downwards(jnp.asarray(R))
+    table, ends = _draw(shape, R, slope)
+    picture = close_cross(dilate_disk(_fill(table, slope) | ends))
+    return jax.lax.cond(across, flip_diagonal, jnp.transpose, picture)
+
+
+def downwards(R: Rotation) -> tuple[Bool[Array, ""], Rotation, Float32[Array, ""]]:
+    """Return (across, R, slope): columns are drawn with their major axis, along which segments are longer, downwards.
+
+    Where it is across, the rows x and y of R come exchanged, and the picture is to be flipped about its diagonal. The
+    slope is the move to the right a row, [-1, 1]; 0 where columns are seen end-on.
+    """
     across = jnp.abs(R[0, 2]) > jnp.abs(R[1, 2])
     R = jnp.where(across, R[jnp.array([1, 0, 2])], R)
     level = R[1, 2] == 0
     slope = jnp.where(level, jnp.float32(0), R[0, 2] / jnp.where(level, jnp.float32(1), R[1, 2]))
-    table, ends = _draw(shape, R, slope)
-    picture = close_cross(dilate_disk(_fill(table, slope) | ends))
-    return jax.lax.cond(across, flip_diagonal, jnp.transpose, picture)
+    return across, R, slope
 
 
 def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tuple[Array, Upright]:

@@ -6,7 +6,7 @@ from rotajax.geometry.solid import Points, Solid
 from rotajax.render import morphology, packed
 from rotajax.render.camera import PADDED, SCALE, SIZE, cloud_sample, crop, mark_index, pixel, rotated
 from rotajax.render.skeleton import Skeleton
-from rotajax.render.stream import Sample, fold_samples
+from rotajax.render.stream import Chosen, Sample, fold_samples
 from rotajax.types import Array, Mask, Rotation, UInt32
 
 WORDS = SIZE // packed.WORD
@@ -30,6 +30,11 @@ def splat(shape: Solid | Points, R: Rotation) -> Mask:
 
 def splat_packed(columns: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
     """Return the silhouette of `splat` in packed form; of a skeleton the part of it that its columns' samples mark."""
+    return packed.close_cross(disks(columns, R)).T
+
+
+def disks(columns: Solid | Skeleton | Chosen, R: Rotation) -> UInt32[Array, "10 320"]:
+    """Return the union of the disks of every sample of the columns, packed and upright: `splat` before its closing."""
     R = jnp.asarray(R)
 
     def mark(marks: Array, sample: Sample) -> Array:
@@ -41,7 +46,7 @@ def splat_packed(columns: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 1
 
     marks = fold_samples(columns, jnp.zeros(SIZE * SIZE + 1, jnp.uint8), mark)
     words = packed.pack_planes(marks[: SIZE * SIZE].reshape(packed.WORD, WORDS * SIZE) != 0).reshape(WORDS, SIZE)
-    return packed.close_cross(packed.dilate_disk(words)).T
+    return packed.dilate_disk(words)
 
 
 def _splat_cloud(points: Points, R: Rotation) -> Mask:

@@ -9,19 +9,31 @@ import jax.numpy as jnp
 from rotajax.geometry.solid import CHUNK as SOLID_CHUNK
 from rotajax.geometry.solid import SAMPLES, Solid, depth_fraction, half_depth
 from rotajax.render.skeleton import Skeleton
-from rotajax.types import Array, Bool, Float32
+from rotajax.types import Array, Bool, Float32, Int32, struct
 
 SKELETON_CHUNK = 2048
+CHOSEN_CHUNK = 1024
 Carry = TypeVar("Carry")
 Sample = tuple[Float32[Array, "C"], Float32[Array, "C"], Float32[Array, "C"], Bool[Array, "C"]]
 
 
-def fold_samples(columns: Solid | Skeleton, start: Carry, step: Callable[[Carry, Sample], Carry]) -> Carry:
+@struct
+class Chosen:
+    """Some columns of a solid, by their places in it."""
+
+    solid: Solid
+    index: Int32[Array, "C"]
+    count: Int32[Array, ""]  # the first `count` places are chosen
+
+
+def fold_samples(columns: Solid | Skeleton | Chosen, start: Carry, step: Callable[[Carry, Sample], Carry]) -> Carry:
     """Return the carry after `step(carry, (x, y, z, valid))` over every sample of every chunk of columns.
 
     2.8 million points a solid are never held: depth comes anew from the hash, one sample of 8,192 columns at a time
     (their arrays stay in a core's cache). The number of chunks is a traced value: padding past the last one is free.
     """
+    if isinstance(columns, Chosen):
+        return _fold_chosen(columns, start, step)
     # A skeleton has a tenth of the columns: smaller chunks leave less of the last one empty.
     size = SOLID_CHUNK if isinstance(columns, Solid) else SKELETON_CHUNK
     half = half_depth(columns.x, columns.y)
@@ -34,12 +46,34 @@ def fold_samples(columns: Solid | Skeleton, start: Carry, step: Callable[[Carry,
         place = first.astype(jnp.uint32) + lane
         valid = place < columns.count.astype(jnp.uint32)
         i = place if isinstance(columns, Solid) else jax.lax.dynamic_slice(columns.index, (first,), (size,))
-
-        def sample(j: Array, inner: Carry) -> Carry:
-            z = depth_fraction(seed, i, j.astype(jnp.uint32)) * h
-            return step(inner, (x, y, z, valid))
-
-        return jax.lax.fori_loop(jnp.int32(0), jnp.int32(SAMPLES), sample, carry)
+        return _fold_depths(seed, i, (x, y, h, valid), carry, step)
 
     chunks = (columns.count + jnp.int32(size - 1)) // jnp.int32(size)
     return jax.lax.fori_loop(jnp.int32(0), chunks, chunk, start)
+
+
+def _fold_chosen(columns: Chosen, start: Carry, step: Callable[[Carry, Sample], Carry]) -> Carry:
+    """Return `fold_samples` of chosen columns, gathered a chunk at a time: few are chosen."""
+    seed, lane = jnp.asarray(columns.solid.seed), jnp.arange(CHOSEN_CHUNK, dtype=jnp.int32)
+    index = jnp.pad(columns.index, (0, CHOSEN_CHUNK))
+
+    def chunk(k: Array, carry: Carry) -> Carry:
+        first = k * CHOSEN_CHUNK
+        i = jax.lax.dynamic_slice(index, (first,), (CHOSEN_CHUNK,))
+        x, y = (v.at[i].get(mode="promise_in_bounds") for v in (columns.solid.x, columns.solid.y))
+        valid = first + lane < columns.count
+        return _fold_depths(seed, i.astype(jnp.uint32), (x, y, half_depth(x, y), valid), carry, step)
+
+    chunks = (columns.count + jnp.int32(CHOSEN_CHUNK - 1)) // jnp.int32(CHOSEN_CHUNK)
+    return jax.lax.fori_loop(jnp.int32(0), chunks, chunk, start)
+
+
+def _fold_depths(seed: Array, i: Array, columns: Sample, start: Carry, step: Callable[[Carry, Sample], Carry]) -> Carry:
+    """Return the carry after the 31 samples of each column of a chunk, (x, y, half-depth, valid), at places i."""
+    x, y, h, valid = columns
+
+    def sample(j: Array, carry: Carry) -> Carry:
+        z = depth_fraction(seed, i, j.astype(jnp.uint32)) * h
+        return step(carry, (x, y, z, valid))
+
+    return jax.lax.fori_loop(jnp.int32(0), jnp.int32(SAMPLES), sample, start)
