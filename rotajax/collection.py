@@ -45,7 +45,7 @@ def search_suite(path: Path, *, wide: bool = True, say: Callable[[str], None] | 
             found = _search_one(suite, index, wide)
             line = {"format": FORMAT, "task": suite.ids[index], "digest": _key(suite, index, wide), **asdict(found)}
             write(line)
-            done.append(line)
+            done.append(json.loads(json.dumps(line)))  # as a resumed search reads it
     document = folder.read_document(path)
     rows = [_with_paths(row, line) for row, line in zip(document["tasks"], done, strict=True)]
     document = folder.make_document(document["id"], rows, version=document["version"], source=document.get("source"))
@@ -87,7 +87,7 @@ def _read_log(log: Path, suite: Suite, wide: bool, say: Callable[[str], None]) -
     for number, text in enumerate(whole.splitlines(), 1):
         try:
             line = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{log}: line {number}: expected JSON, got {error}") from None
         expected = _key(suite, len(lines), wide) if len(lines) < len(suite) else "no more lines"
         got = line.get("digest") if isinstance(line, dict) else type(line).__name__

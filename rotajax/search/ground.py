@@ -23,6 +23,9 @@ from rotajax.types import Array, Float32, Mask, Rotation, UInt32
 # A pose whose span IoU is so far below the threshold is no candidate, without asking the exact renderer: above the
 # largest difference that benchmarks/margin.py has measured.
 SPAN_MARGIN = 0.005
+# The margin was measured on solids of more columns than the target has pixels. Where there are fewer, the 31 samples of
+# a column leave gaps that its span has not (IoUs 0.03 apart at 0.3 columns a pixel): the exact renderer, cheap there.
+DENSE = 1.0
 # The same for an entry of the goal map: its entries were never below the IoU of a pose in their cell.
 MAP_MARGIN = 0.02
 # Poses a call: one compiled shape, and small enough that a search which ends early wastes little.
@@ -37,6 +40,7 @@ class Ground:
     skeleton: Skeleton
     target: Array  # packed span silhouette of the target
     mask: Array  # exact silhouette of the target
+    sparse: bool  # fewer columns than the margin was measured for
     start: np.ndarray  # quaternion
     group: np.ndarray  # quaternions Float64[G, 4], without padding
     goals: GoalMap
@@ -47,12 +51,15 @@ class Ground:
         index = np.flatnonzero(bound >= np.floor(255 * (SUCCESS_IOU - MAP_MARGIN)))
         return index[np.argsort(-bound[index].astype(np.int16), kind="stable")]
 
-    def span_ious(self, poses: np.ndarray) -> np.ndarray:
-        """Return the span IoUs of poses, Float32[n, 3, 3]."""
+    def ious(self, poses: np.ndarray) -> np.ndarray:
+        """Return the IoUs of poses, Float32[n, 3, 3], by their spans, or the exact ones of a sparse solid."""
+        run, shape, target = spread(_span_iou), self.skeleton, self.target
+        if self.sparse:
+            run, shape, target = spread(_splat_iou), self.task.solid, self.mask
         parts = [poses[i : i + CHUNK] for i in range(0, len(poses), CHUNK)]
         filled = [np.concatenate([p, np.repeat(p[-1:], CHUNK - len(p), axis=0)]) for p in parts]
-        ious = [spread(_span_iou)(part, self.skeleton, self.target) for part in filled]
-        return np.concatenate([*ious, np.zeros(0, np.float32)])[: len(poses)]
+        found = [run(part, shape, target) for part in filled]
+        return np.concatenate([*found, np.zeros(0, np.float32)])[: len(poses)]
 
     def exact_iou(self, pose: np.ndarray) -> float:
         """Return the exact IoU of a pose."""
@@ -65,12 +72,14 @@ def make_ground(task: Task, *, columns: int | None = None) -> Ground:
     bones = task.bones or skeleton(task.solid, size=columns)
     identity = np.eye(3, dtype=np.float32)
     target = _packed(bones, identity)
+    mask = _exact(task.solid, identity)
     group = np.unique(np.round(from_matrix(np.asarray(task.group)), 9), axis=0)
     return Ground(
         task=task,
         skeleton=bones,
         target=target,
-        mask=_exact(task.solid, identity),
+        mask=mask,
+        sparse=int(task.solid.count) < DENSE * int(np.asarray(mask).sum()),
         start=from_matrix(np.asarray(task.start)),
         group=group,
         goals=goal_map(bones, target),
@@ -94,7 +103,7 @@ def first_verified(
     """
     for part in (order[i : i + CHUNK] for i in range(0, len(order), CHUNK)):
         poses = to_matrix(multiply(q[part], ground.start[None]))
-        likely = part[ground.span_ious(poses) >= SUCCESS_IOU - SPAN_MARGIN]
+        likely = part[ground.ious(poses) >= SUCCESS_IOU - SPAN_MARGIN]
         for index in likely:
             reached = replay(ground, path_of(int(index)))
             if reached >= np.float32(SUCCESS_IOU):
@@ -106,13 +115,17 @@ def _span_iou(pose: Rotation, bones: Skeleton, target: UInt32[Array, "H words"])
     return iou(span_packed(bones, pose), target)
 
 
+def _splat_iou(pose: Rotation, solid: Solid, mask: Mask) -> Float32[Array, ""]:
+    return iou(splat(solid, pose), mask)
+
+
 _packed = jax.jit(span_packed)
 _exact = jax.jit(splat)
 
 
 @jax.jit
 def _exact_iou(solid: Solid, mask: Mask, pose: Rotation) -> Float32[Array, ""]:
-    return iou(splat(solid, pose), mask)
+    return _splat_iou(pose, solid, mask)
 
 
 @jax.jit

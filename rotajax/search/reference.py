@@ -12,6 +12,8 @@ from rotajax.search.ground import Ground, replay
 from rotajax.search.shortest import shortest_path
 from rotajax.tasks.starts import SUCCESS_IOU, inverse_path
 
+# The threshold in float32, as the environment compares it.
+GOAL = float(np.float32(SUCCESS_IOU))
 Path = list[tuple[str, int]]
 
 
@@ -19,10 +21,11 @@ Path = list[tuple[str, int]]
 class Reference:
     """What the searches of a task found; every path here was replayed with the exact renderer from the start pose.
 
-    path: the shorter of beam and breadth-first, or the inverse start, cut where it reaches the goal before its end. beam, breadth: their lengths, None where they
-    found nothing shorter than the inverse. breadth_exhausted: no goal within so many 30-degree turns; the depth at
-    which the limit cut that search where `breadth` is None. shortest: the shortest path known over all 24 rotations;
-    lower_bound: no path is shorter; where its length is the bound it is proved shortest.
+    path: the shorter of beam and breadth-first, or the inverse start, cut where it reaches the goal before its end.
+    beam, breadth: their lengths, None where they found nothing shorter than the inverse. breadth_exhausted: no goal
+    within so many 30-degree turns; the depth at which the limit cut that search where `breadth` is None. shortest: the
+    shortest path known over all 24 rotations; lower_bound: no path is shorter; where its length is the bound it is
+    proved shortest.
     """
 
     path: Path
@@ -46,9 +49,7 @@ def find_reference(ground: Ground, sequence: list[str], *, wide: bool = True) ->
     """
     inverse = [action_index(*step) for step in inverse_path(sequence)]
     replayed = replay(ground, inverse)
-    require(
-        replayed >= np.float32(SUCCESS_IOU), "reversed start: IoU after its replay", f"at least {SUCCESS_IOU}", replayed
-    )
+    require(replayed >= GOAL, "reversed start: IoU after its replay", f"at least {SUCCESS_IOU}", replayed)
     beam = beam_search(ground, len(inverse) - 1)
     breadth = breadth_first(ground, (len(inverse) if beam is None else len(beam)) - 1)
     path = min((p for p in (breadth.path, beam) if p is not None), key=len, default=None) or _cut(ground, inverse)
@@ -67,7 +68,7 @@ def find_reference(ground: Ground, sequence: list[str], *, wide: bool = True) ->
 
 def _cut(ground: Ground, path: list[int]) -> list[int]:
     """Return a path up to the first pose that is a goal, where an episode ends."""
-    ends = (n for n in range(1, len(path)) if replay(ground, path[:n]) >= np.float32(SUCCESS_IOU))
+    ends = (n for n in range(1, len(path)) if replay(ground, path[:n]) >= GOAL)
     return path[: next(ends, len(path))]
 
 

@@ -72,7 +72,7 @@ def _put_together(ground: Ground, early: np.ndarray, late: np.ndarray) -> tuple[
     """Return the first verified word of those that pairs of words make, and whether all of them were tried."""
     table = words(DIRECT)
     q = multiply(table.q[late], table.q[early])
-    return _draw(ground, q, lambda i: table.word(early[i]) + table.word(late[i]))
+    return _draw(ground, q, lambda i: table.word(int(early[i])) + table.word(int(late[i])))
 
 
 def _draw(ground: Ground, q: np.ndarray, word_of: Callable[[int], list[int]]) -> tuple[list[int] | None, bool]:

@@ -42,6 +42,7 @@ def test_a_disc_is_left_out_with_its_reason(built, capfd, tmp_path, monkeypatch)
 
 def test_the_limit_is_filled_up_and_changes_no_task(built, drawing_the_disc, tmp_path, capfd, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(built.cache))
+    monkeypatch.setattr(build, "TRIES", 3)  # a hundred take a minute
     for name, limit, workers in (("two", 2, 1), ("again", 2, 2), ("three", 3, 2)):
         build_suite(built.icons, tmp_path / name, suite_id="s", limit=limit, seed=drawing_the_disc, workers=workers)
         said = capfd.readouterr().err
@@ -91,6 +92,7 @@ def test_more_than_there_is_is_refused(built, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(built.cache))
     with pytest.raises(ValueError, match=r"^suite build: --limit: expected at most 4 accepted icons, got 5$"):
         build_suite(built.icons, tmp_path / "out", limit=5)
+    monkeypatch.setattr("rotajax.cli.setup.prepare_jax", lambda **_: None)
     (tmp_path / "poor" / "a").mkdir(parents=True)
     (tmp_path / "poor" / "a" / "a.svg").write_text("<svg/>")
     assert main(["suite", "build", "--icons", str(tmp_path / "poor"), "--out", str(tmp_path / "out")]) == 2
