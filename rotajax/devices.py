@@ -47,6 +47,19 @@ def _to_host(results: Any) -> Any:
     return multihost_utils.process_allgather(results, tiled=True) if jax.process_count() > 1 else results
 
 
+def _placed(batch: Any, mesh: Mesh) -> Any:
+    """Return a batch whose leaves are split over the mesh; where other processes take part jit does not split NumPy."""
+    if jax.process_count() == 1:
+        return batch
+    sharding = NamedSharding(mesh, SPLIT)
+
+    def place(leaf: Any) -> jax.Array:
+        data = np.asarray(leaf)
+        return jax.make_array_from_callback(data.shape, sharding, lambda index: data[index])
+
+    return jax.tree.map(place, batch)
+
+
 def spread(function: Callable, *, mesh: Mesh | None = None, at_once: int = 256) -> Callable:
     """Return `run(batch, *shared)`: `function(item, *shared)` for every item of a batch, results stacked as NumPy.
 
@@ -62,7 +75,7 @@ def spread(function: Callable, *, mesh: Mesh | None = None, at_once: int = 256) 
         index = np.minimum(np.arange(-(-count // over.size) * over.size), count - 1)
         if len(index) != count:
             batch = jax.tree.map(lambda leaf: np.asarray(leaf)[index], batch)
-        results = _to_host(_compiled(function, over, at_once)(batch, shared))
+        results = _to_host(_compiled(function, over, at_once)(_placed(batch, over), shared))
         return jax.tree.map(lambda leaf: np.asarray(leaf)[:count], results)
 
     return run
