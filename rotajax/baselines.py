@@ -13,13 +13,13 @@ import numpy as np
 from tqdm import tqdm
 
 from rotajax.analysis.summary import summarise
-from rotajax.checks import require_at_least, require_member
+from rotajax.checks import require, require_at_least, require_member
 from rotajax.env.rollout import rollout
 from rotajax.env.state import Params
 from rotajax.files import write_atomically
 from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES
 from rotajax.processes import agree, is_leader
-from rotajax.records import EpisodeKey, RunWriter, episode_lines, open_run, read_run
+from rotajax.records import LAST_SEED, EpisodeKey, RunWriter, episode_lines, open_run, read_run
 from rotajax.reports.curve import draw_curves, mean_iou_curves
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task, with_skeletons
@@ -65,6 +65,7 @@ def run_baselines(
     require_at_least(len(policies), 1, "baselines: number of policies")
     require_at_least(seeds, 1, "baselines: --seeds")
     require_at_least(seed, 0, "baselines: --seed")
+    require(seed + seeds - 1 <= LAST_SEED, "baselines: the last seed", f"at most {LAST_SEED}", seed + seeds - 1)
     params = params or Params()
     asked = {
         "kind": "baselines",

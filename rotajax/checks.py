@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+# How many of the allowed names a message lists.
+NAMED = 12
+
 
 def require(condition: bool, name: str, expected: str, got: object) -> None:
     """Raise `ValueError("<name>: expected <expected>, got <got>")` unless the condition holds."""
@@ -19,7 +22,8 @@ def require_at_least(value: int, least: int, name: str) -> int:
 def require_member(value: str, allowed: Iterable[str], name: str) -> str:
     """Return the value if it is one of the allowed names."""
     allowed = list(allowed)
-    require(value in allowed, name, "one of " + ", ".join(allowed), repr(value))
+    more = f" and {len(allowed) - NAMED} more" if len(allowed) > NAMED else ""
+    require(value in allowed, name, "one of " + ", ".join(allowed[:NAMED]) + more, repr(value))
     return value
 
 

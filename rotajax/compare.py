@@ -3,14 +3,18 @@
 import jax
 import jax.numpy as jnp
 
+from rotajax.checks import require
 from rotajax.types import Array, Float32, Mask, Rotation, UInt32
 
 
 def iou(a: Mask | UInt32[Array, "H words"], b: Mask | UInt32[Array, "H words"]) -> Float32[Array, ""]:
     """Return the intersection over union in [0, 1] of two silhouettes, as masks or as packed words (Equation 3).
 
-    Both empty is 1, one empty is 0.
+    Both empty is 1, one empty is 0. Raises ValueError for two of different shapes or kinds, which would broadcast.
     """
+    same = (a.shape, a.dtype) == (b.shape, b.dtype) and a.dtype in (jnp.bool_, jnp.uint32)
+    got = f"{a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)}"
+    require(same, "iou", "two masks (bool), or two of packed words (uint32), of one shape", got)
     if a.dtype == jnp.bool_:
         inter, union = jnp.sum(a & b, dtype=jnp.int32), jnp.sum(a | b, dtype=jnp.int32)
     else:
@@ -42,6 +46,7 @@ def angle_deg(matrix: Float32[Array, "*B 3 3"]) -> Float32[Array, "*B"]:
 
 def pose_error_deg(R: Rotation, group: Float32[Array, "G 3 3"]) -> Float32[Array, ""]:
     """Return the smallest rotation in degrees, [0, 180], from a pose to a target pose S of the group (Equation 6)."""
+    require(R.shape == (3, 3), "pose", "one of shape (3, 3)", R.shape)
     relative = jax.vmap(lambda S: _times_transpose(R, S))(group)
     return jnp.min(angle_deg(relative))
 

@@ -9,6 +9,13 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a kill, sees the old content or the new one, never a part."""
     path = Path(path)
     data = content.encode() if isinstance(content, str) else content
+    try:
+        _replace(path, data)
+    except OSError as error:  # the system names the temporary file, or none
+        raise OSError(error.errno, f"{error.strerror}; nothing was written", str(path)) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -36,23 +36,26 @@ def write_report(
     paper: bool | None = None,
     parquet: bool = False,
     check: bool = True,
+    draw: int = 200,
     progress: bool = True,
 ) -> Path:
     """Write the report of runs of one suite and return its page, `out`/index.html.
 
     suite: folder or name (default: the embedded suite of the runs' id); pairing: which methods to compare, of the
     report's entries; replay: episodes on the page; paper: show the paper's rows (default: for icons of its
-    collection); check: refuse runs that do not replay. An earlier report in `out` is replaced. Raises ValueError for
+    collection); check: refuse runs that do not replay; draw: states of a run, by chance, whose IoU must be that of the
+    silhouettes drawn again (0 where check is False). An earlier report in `out` is replaced. Raises ValueError for
     what `load` refuses, and for a folder that holds something else; nothing is written then.
     """
     out = Path(out)
     old = _require_place(out)
     require_at_least(replay, 0, "--replays")
+    require_at_least(draw, 0, "--draw")
     if coverage:
         require_rays()
     if parquet:
         require_parquet()
-    analyses = [load(run, suite, check=check) for run in runs]
+    analyses = [load(run, suite, check=check, draw=draw if check else 0) for run in runs]
     for note in dict.fromkeys(note for analysis in analyses for note in analysis.run.notes):
         print(note, file=sys.stderr)
     entries = make_entries(analyses, coverage=coverage, progress=progress)
@@ -95,12 +98,14 @@ def _require_place(out: Path) -> list[str]:
     if (out / META).is_file():
         try:
             meta = json.loads((out / META).read_bytes())
-        except ValueError:
+        except (ValueError, RecursionError):
             meta = {}
         got = meta.get("format") if isinstance(meta, dict) else "another file"
         require(got == FORMAT, f"'{out / META}': format", FORMAT, repr(got))
         # Names only, so that no file elsewhere can be meant.
-        return [name for name in dict(meta).get("files", []) if Path(name).name == name]
+        names = dict(meta).get("files")
+        names = names if isinstance(names, list) else []
+        return [name for name in names if isinstance(name, str) and Path(name).name == name]
     others = [p.name for p in out.iterdir() if not p.name.startswith(".")] if out.is_dir() else []
     require(
         not others, f"report '{out}'", "a new or empty folder, or an earlier report", f"one that holds {others[:1]}"

@@ -8,6 +8,7 @@ import pytest
 from suites import write_tiny_suite
 
 from rotajax.cli import main, setup
+from rotajax.tasks import folder as folder_of_suites
 
 ROOT = Path(__file__).parents[1]
 
@@ -43,7 +44,7 @@ def test_mistakes_in_what_is_asked_are_one_line_and_write_nothing(refused, folde
     out = tmp_path / "out"
     base = ("baselines", "--suite", folder, "--out", out)
     assert refused("baselines", "--suite", "nowhere", "--out", out).endswith("got nothing at 'nowhere'")
-    assert refused(*base, "--limit", 0) == "rotajax: load_suite: limit: expected at least 1 task, got 0"
+    assert refused(*base, "--limit", 0) == "rotajax: load_suite: limit: expected a whole number of at least 1, got 0"
     assert "policy: expected one of uniform_random" in refused(*base, "--policies", "psychic")
     assert "--seeds: expected a whole number of at least 1, got 0" in refused(*base, "--seeds", 0)
     assert "--seed: expected a whole number of at least 0, got -1" in refused(*base, "--seed", -1)
@@ -143,3 +144,52 @@ def test_a_run_from_the_shell_with_a_cache_that_cannot_be_written(folder, tmp_pa
         "run.json",
         "summary.json",
     ]
+
+
+def _shell(words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "rotajax", *map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, check=False, **options
+    )
+
+
+@pytest.mark.parametrize("words", [["--help"], ["suite", "verify", "mini"]])
+def test_a_reader_that_went_away_and_a_full_disk_end_without_a_traceback(words):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        done = _shell(words, stdout=closed)
+    assert (done.returncode, done.stderr) == (1, b"")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            done = _shell(words, stdout=full)
+        assert (done.returncode, done.stderr) == (2, b"rotajax: No space left on device\n")
+
+
+def test_a_seed_that_jax_would_fold_into_another_is_refused(refused, folder, tmp_path):
+    words = ("baselines", "--suite", folder, "--out", tmp_path / "out")
+    assert "the last seed: expected at most 4294967295" in refused(*words, "--seed", 2**32 - 2)
+    assert "the last seed: expected at most 4294967295" in refused(*words, "--seed", 10**30, "--seeds", 1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_picture_has_a_name_a_folder_and_a_task(monkeypatch, refused, folder, tmp_path):
+    monkeypatch.setattr("rotajax.cli.setup.prepare_jax", lambda **_: None)
+    show = ("suite", "show", folder)
+    assert "expected a file name that ends in .png" in refused(*show, "single_00000", "--out", tmp_path / "x.gif")
+    assert "expected a file in an existing folder" in refused(*show, "single_00000", "--out", tmp_path / "no" / "x.png")
+    assert "expected one of single_00000, " in refused(*show, "nope", "--out", tmp_path / "x.png")
+
+
+def test_search_of_nothing_says_nothing_is_there(monkeypatch, refused, tmp_path):
+    monkeypatch.setattr("rotajax.cli.setup.prepare_jax", lambda **_: None)
+    assert refused("suite", "search", tmp_path / "no").endswith(
+        f"expected a folder, got nothing at '{tmp_path / 'no'}'"
+    )
+
+
+def test_verify_checks_rows_whose_hashes_hold(refused, tmp_path):
+    suite = write_tiny_suite(tmp_path / "tiny")
+    document = folder_of_suites.read_document(suite)
+    rows = [{k: v for k, v in row.items() if k not in ("digest", "icon")} for row in document["tasks"]]
+    (suite / "suite.json").write_text(folder_of_suites.document_text(folder_of_suites.make_document("tiny", rows)))
+    assert "task single_00000: icon: expected an object" in refused("suite", "verify", suite)

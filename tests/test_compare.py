@@ -1,3 +1,5 @@
+import inspect
+
 import chex
 import jax
 import jax.numpy as jnp
@@ -115,3 +117,15 @@ def test_the_gradient_points_away_from_the_target():
 def test_many_angles_at_once_are_the_angles_one_by_one():
     turns = np.array([shapes.about((1, 2, 3), a) for a in (0, 20, 170, 180)], np.float32)
     np.testing.assert_allclose(angle_deg(jnp.asarray(turns)), [0, 20, 170, 180], atol=1e-4)
+
+
+def test_masks_of_two_shapes_or_kinds_are_refused_and_not_broadcast():
+    unchecked = inspect.unwrap(iou)  # as it is for users: without the checks of annotations that tests run under
+    mask = np.ones((320, 320), np.bool_)
+    for other in (mask[:3, :3], mask[0], mask.astype(np.uint32)):
+        with pytest.raises(ValueError, match=r"iou: expected two masks \(bool\), .*, got bool\[320, 320\] and "):
+            unchecked(mask, other)
+    with pytest.raises(ValueError, match="got uint8"):
+        unchecked(mask.astype(np.uint8), mask.astype(np.uint8))
+    with pytest.raises(ValueError, match=r"pose: expected one of shape \(3, 3\), got \(4, 4\)"):
+        inspect.unwrap(pose_error_deg)(np.eye(4, dtype=np.float32), np.eye(3, dtype=np.float32)[None])

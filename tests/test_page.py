@@ -17,7 +17,8 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium on the path
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     run, suite = write_played(tmp_path_factory.mktemp("page"))
-    return write_report([run], run.parent / "out", suite=suite, coverage=False, replay=3, paper=True, progress=False)
+    options = {"coverage": False, "draw": 0, "replay": 3, "paper": True, "progress": False}
+    return write_report([run], run.parent / "out", suite=suite, **options)
 
 
 @pytest.fixture(scope="module")

@@ -139,6 +139,13 @@ def test_interleaved_unfinished_decisions_are_dropped(run):
         (lambda line: line.replace(b'"angle":30,', b""), "expected a key 'angle', got none"),
         (lambda line: line.replace(b'"rotation":[', b'"rotation":[1,'), "expected 9 numbers, got 10"),
         (lambda line: line.replace(b'"rotation":[', b'"rotation":7,"x":['), "line 3"),
+        (lambda line: b"[" * 100_000 + b"\n", "expected JSON"),
+        (
+            lambda line: line.replace(b'"iou_after":0.4', b'"iou_after":1e999'),
+            "expected numbers of at most",
+        ),
+        (lambda line: line.replace(b'"iou_after":0.4', b'"iou_after":1' + b"0" * 400), "expected numbers of at most"),
+        (lambda line: line.replace(b'"seed":1', b'"seed":1' + b"0" * 30), "two texts and 0 to 4294967295"),
     ],
 )
 def test_a_damaged_middle_line_is_refused_with_its_number(run, damage, message):
@@ -204,4 +211,13 @@ def test_a_full_disk_leaves_whole_episodes(run, monkeypatch):
 
 def test_two_writers_of_one_folder_are_refused(run):
     with open_run(run, ASKED, device="none"), pytest.raises(ValueError, match="nobody writes"):
+        open_run(run, ASKED, device="none")
+
+
+def test_going_on_with_a_run_that_does_not_say_its_versions(run):
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({key: meta[key] for key in ("format", "asked")}))
+    open_run(run, ASKED, device="none").close()
+    (run / "run.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="expected JSON in UTF-8"):
         open_run(run, ASKED, device="none")

@@ -24,7 +24,8 @@ def played(tmp_path_factory):
 
 
 def analyse(*words):
-    return main([str(word) for word in words])
+    # The IoUs of the runs here are invented: nothing is drawn again.
+    return main([*(str(word) for word in words), "--draw", "0"])
 
 
 def report(played, out, *words):
@@ -201,3 +202,13 @@ def test_replays_take_turns_and_mix_endings(played):
     entries = make_entries([load(*played)], coverage=False)
     assert choose(entries, 3) == [(0, 0), (1, 0), (0, 1)]
     assert len(choose(entries, 99)) == 4
+
+
+def test_ious_that_agree_with_each_other_and_not_with_the_pictures_are_refused(played, tmp_path, capsys):
+    run, suite = played
+    words = ["analyse", str(run), "--suite", str(suite), "--out", str(tmp_path / "out"), "--no-coverage"]
+    assert main(words) == 2
+    assert "as drawn, got 0.4" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert main([*words, "--draw", "-1"]) == 2
+    assert "--draw: expected a whole number of at least 0, got -1" in capsys.readouterr().err

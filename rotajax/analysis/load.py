@@ -14,7 +14,6 @@ from rotajax.checks import require
 from rotajax.geometry.symmetry import Symmetry, group
 from rotajax.records import Run, read_run
 from rotajax.tasks import folder
-from rotajax.tasks.row import check_rows
 from rotajax.tasks.starts import start_pose
 from rotajax.tasks.suite import Suite, embedded_suites, load_suite, suite_folder
 
@@ -56,7 +55,6 @@ def load(run: str | Path | Run, suite: str | Path | None = None, *, check: bool 
     same = document["sha256"] == asked.get("sha256")
     require(same, f"run '{run.path}': suite", _called(asked), f"{_called(document)} in '{source}'")
     rows = {row["id"]: row for row in document["tasks"]}
-    check_rows(document["tasks"], f"suite '{source}'")
     groups = {
         task: group(Symmetry(rows[task]["symmetry_order"], rows[task]["mirror_angle_deg"]))
         for task in run.tasks

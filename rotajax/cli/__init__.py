@@ -44,20 +44,36 @@ def make_parser() -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, 2 for a mistake in what was asked, 130 for Ctrl-C."""
     try:
-        args = make_parser().parse_args(argv)
-        return args.run(args)
+        try:
+            args = make_parser().parse_args(argv)
+            return args.run(args)
+        finally:
+            _flush()  # here, where a reader that went away and a full disk still end as they should
     except KeyboardInterrupt:
         print("\nrotajax: interrupted; the same command again goes on where it was", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output went away: nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # its reader went away: nothing is left to say
         return 1
     except (ValueError, OSError) as error:
         if os.environ.get("ROTAJAX_TRACEBACK"):
             raise
+        try:
+            _flush()
+        except OSError:
+            _drop_output()
         print(f"rotajax: {_one_line(error)}", file=sys.stderr)
         return 2
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # closed by who started us
+        sys.stdout.flush()
+
+
+def _drop_output() -> None:
+    """Send what standard output still holds nowhere, so that its end at exit does not fail as well."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _one_line(error: Exception) -> str:

@@ -63,6 +63,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--paper", action=argparse.BooleanOptionalAction, help="show the paper's rows as well")
     parser.add_argument("--parquet", action="store_true", help="write the tables as Parquet too (needs pyarrow)")
+    parser.add_argument(
+        "--draw",
+        type=int,
+        default=200,
+        metavar="N",
+        help="states of a run whose silhouettes are drawn again to check their IoU (default: 200)",
+    )
     parser.add_argument("--no-check", action="store_true", help="analyse a run even if its steps do not replay")
 
 
@@ -123,4 +130,5 @@ def _options(args: argparse.Namespace) -> dict:
         "paper": args.paper,
         "parquet": args.parquet,
         "check": not args.no_check,
+        "draw": args.draw,
     }

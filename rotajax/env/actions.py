@@ -32,5 +32,5 @@ def action_index(direction: str, angle: int = 0) -> int:
     require_member(direction, (*DIRECTIONS, "STOP"), "action: direction")
     if direction == "STOP":
         return STOP
-    require(angle in ANGLES, "action: angle", f"one of {ANGLES} degrees", angle)
+    require(angle in ANGLES, "action: angle", f"one of {ANGLES} degrees", repr(angle))
     return ACTIONS.index(Action(direction, int(angle)))

@@ -1,7 +1,9 @@
 """`reset` and `step`: the game as pure functions of a state (Equation 2)."""
 
 import jax.numpy as jnp
+import numpy as np
 
+from rotajax.checks import require
 from rotajax.compare import iou
 from rotajax.env.actions import ROTATIONS, STOP
 from rotajax.env.observe import Observation, Renderer, observe
@@ -44,9 +46,14 @@ def step(
 ) -> tuple[State, Observation]:
     """Return the state after one decision, and its observation: R[t+1] = Q(a) R[t].
 
-    `action` is an index of ACTIONS, [0, 24]; STOP leaves the pose as it is. Stepping an ended episode is the caller's
-    mistake and is not caught here: no branch on a state is worth its cost under vmap.
+    `action` is an index of ACTIONS, [0, 24]; STOP leaves the pose as it is. Raises ValueError for another number
+    known outside jit, and for a kind that is no integer. A traced index outside, and stepping an ended episode, are
+    the caller's mistakes and are not caught here: no branch on a state is worth its cost under vmap.
     """
+    if isinstance(action, int | np.integer):  # known here, and not under jit
+        require(0 <= action <= STOP, "step: action", f"an index from 0 to {STOP}", action)
+    kind = jnp.result_type(action)
+    require(jnp.issubdtype(kind, jnp.integer), "step: action", "a whole number", kind)
     action = jnp.asarray(action, jnp.int32)
     turn = jnp.asarray(MATRICES)[jnp.minimum(action, jnp.int32(ROTATIONS - 1))]
     R = jnp.where(action == STOP, state.R, compose(turn, state.R))

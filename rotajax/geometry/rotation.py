@@ -8,7 +8,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from rotajax.checks import require_member
+from rotajax.checks import require, require_member
 from rotajax.types import Array, Float32
 
 DIRECTIONS = ("PITCH_POS", "PITCH_NEG", "YAW_POS", "YAW_NEG", "ROLL_POS", "ROLL_NEG")
@@ -19,12 +19,15 @@ def rotation(direction: str, degrees: float, *, dtype: type = np.float32) -> np.
     """Return the active rotation, [3, 3] of `dtype`, of a signed direction by an angle in degrees.
 
     PITCH_POS turns the front up, YAW_POS turns it to the observer's right, ROLL_POS is clockwise on screen
-    (section 3.2; prompt of Appendix M). Raises ValueError for an unknown direction.
+    (section 3.2; prompt of Appendix M). Raises ValueError for an unknown direction or an angle
+    that is no finite number.
 
     >>> rotation("ROLL_POS", 90.0).round().astype(int).tolist()
     [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     """
     require_member(direction, DIRECTIONS, "rotation: direction")
+    number = isinstance(degrees, int | float | np.number) and math.isfinite(degrees)
+    require(number, "rotation: degrees", "a finite number", repr(degrees))
     axis, sign = direction.split("_")
     angle = math.radians(degrees) * (1 if sign == "POS" else -1)
     c, s = math.cos(angle), math.sin(angle)

@@ -46,12 +46,13 @@ def make_solid(points: np.ndarray, seed: int, *, size: int | None = None) -> Sol
     """
     points = np.asarray(points)
     require(points.ndim == 2 and points.shape[1] == 2, "solid: points", "an array [N, 2]", points.shape)
+    require(points.dtype.kind in "iuf", "solid: points", "real numbers", points.dtype)
     size = bucket(len(points)) if size is None else size
     require(size % CHUNK == 0, "solid: padded size", f"a multiple of {CHUNK}", size)
     require(0 < len(points) <= size, "solid: number of points", f"1 to {size}", len(points))
     reach = float(np.sqrt((points.astype(np.float64) ** 2).sum(1).max()))
     require(reach <= RADIUS, "solid: distance of a point from the centre", f"at most {RADIUS}", reach)
-    require(0 <= seed < 2**32, "solid: seed", f"0 to {2**32 - 1}", seed)
+    require(hasattr(seed, "__index__") and 0 <= seed < 2**32, "solid: seed", f"0 to {2**32 - 1}", repr(seed))
     xy = np.zeros((2, size), np.float32)
     xy[:, : len(points)] = points.T
     return Solid(x=xy[0], y=xy[1], count=np.int32(len(points)), seed=np.uint32(seed))  # type: ignore[arg-type]

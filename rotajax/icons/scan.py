@@ -29,9 +29,9 @@ class IconRecord:
     """An icon of a scan; `path` is relative to the scanned folder, with / between its parts.
 
     status is "accepted" or "rejected"; reason is None, or the code: one of `svg.SvgError`, "time", "crash",
-    "not_a_file", "unreadable", "licence" (the folder is not listed) or a filter of `filters.judge`. message says in
-    a line what the reason means, where the measures do not. The measures are those of `filters.Measures`, None
-    without a picture.
+    "name" (not UTF-8), "not_a_file", "unreadable", "licence" (the folder is not listed) or a filter of
+    `filters.judge`. message says in a line what the reason means, where the measures do not. The measures are those
+    of `filters.Measures`, None without a picture.
     """
 
     path: str
@@ -77,7 +77,8 @@ def scan(
     records: dict[str, IconRecord] = {}
 
     def settle(path: str, digest: str | None, finding: dict) -> None:
-        records[path] = _record(path, credit(path, credits), digest, finding, allow_unlisted)
+        shown = _shown(path)
+        records[path] = _record(shown, credit(shown, credits), digest, finding, allow_unlisted)
         bar.update()
         if callable(progress):
             progress(len(records), len(paths))
@@ -85,6 +86,7 @@ def scan(
     def unknown() -> Iterator[tuple[tuple[str, str], bytes]]:
         for path in paths:
             try:
+                _require_text(path)
                 data = _read(folder / path)
             except SvgError as error:
                 settle(path, None, {"error": error.code, "message": str(error), "measures": None})
@@ -175,6 +177,17 @@ def _svg_files(folder: Path) -> Iterator[str]:
         for name in folders + files:
             if name.lower().endswith(".svg"):
                 yield Path(root, name).relative_to(folder).as_posix()
+
+
+def _require_text(path: str) -> None:
+    """Raise SvgError for a name that no JSON in UTF-8 can hold, and so nobody could find again."""
+    if _shown(path) != path:
+        raise SvgError("name", "expected a file name in UTF-8, got other bytes, shown here as \\x and two digits")
+
+
+def _shown(path: str) -> str:
+    """Return a path as text: bytes that are not UTF-8, which Python reads as lone surrogates, are written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _read(path: Path) -> bytes:

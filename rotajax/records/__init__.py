@@ -5,10 +5,11 @@ and whatever reports put beside them. An episode counts once its `episode` line 
 """
 
 from rotajax.records.columns import DecisionColumns, EpisodeColumns, Run, read_run
-from rotajax.records.lines import OUTCOMES, EpisodeKey, episode_lines
+from rotajax.records.lines import LAST_SEED, OUTCOMES, EpisodeKey, episode_lines
 from rotajax.records.writer import RunWriter, open_run
 
 __all__ = [
+    "LAST_SEED",
     "OUTCOMES",
     "DecisionColumns",
     "EpisodeColumns",

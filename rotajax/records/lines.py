@@ -17,6 +17,10 @@ from rotajax.env.state import OUTCOMES as ENDINGS
 OUTCOMES = (*ENDINGS, "error")
 DECISION_NUMBERS = ("iou_before", "iou_after", "pose_error_before", "pose_error_after")
 EPISODE_NUMBERS = ("final_iou", "final_pose_error")
+# Nothing in a file is near it: IoUs, degrees and the entries of rotations.
+LARGEST = 1e6
+# Without 64-bit numbers jax takes the seed modulo 2^32: a larger one would be an earlier one again.
+LAST_SEED = 2**32 - 1
 
 _ACTION_INDEX = {(action.direction, action.angle): index for index, action in enumerate(ACTIONS)}
 
@@ -122,6 +126,8 @@ def _numbers(values: list, name: str) -> list:
     if not set(map(type, values)) <= {float, int}:
         other = next(value for value in values if type(value) not in (float, int))
         raise ValueError(f"{name}: values: expected numbers, got {other!r}")
+    if not max(map(abs, values)) <= LARGEST:  # 1e999 is JSON and reads as infinity
+        raise ValueError(f"{name}: values: expected numbers of at most {LARGEST:g}, got a larger one")
     return values
 
 
@@ -138,7 +144,7 @@ def decode(raw: bytes) -> dict:
         line = _DECODER.decode(raw.decode())
     except UnicodeDecodeError:
         raise ValueError("expected UTF-8, got other bytes") from None
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"expected JSON, got {error}") from None
     kind = line.get("kind") if isinstance(line, dict) else type(line).__name__
     require(kind in ("decision", "episode"), "kind", "decision or episode", kind)
@@ -154,7 +160,8 @@ def key_of(line: dict) -> EpisodeKey:
     """Return the episode that a line belongs to."""
     key = EpisodeKey(line["task"], line["policy"], line["seed"])
     good = (type(key.task), type(key.policy), type(key.seed)) == (str, str, int)
-    require(good, "task, policy, seed", "two texts and a whole number", tuple(key))
+    good = good and 0 <= key.seed <= LAST_SEED
+    require(good, "task, policy, seed", f"two texts and 0 to {LAST_SEED}", tuple(key))
     return key
 
 

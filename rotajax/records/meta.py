@@ -26,7 +26,7 @@ def read_meta(path: Path) -> dict:
     file = path / META
     try:
         meta = json.loads(file.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"'{file}': expected JSON in UTF-8, got {error}") from None
     got = meta.get("format") if isinstance(meta, dict) else type(meta).__name__
     require(got == FORMAT, f"'{file}': format", FORMAT, repr(got))

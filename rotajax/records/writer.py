@@ -78,7 +78,7 @@ def open_run(path: str | Path, asked: dict, *, device: str) -> RunWriter:
         with (path / "episodes.jsonl").open("ab") as held:
             _lock(held.fileno(), path)
             done, notes = _repair(path / "episodes.jsonl")
-        same = {k: now[k] for k in ("device", "versions")} == {k: meta[k] for k in ("device", "versions")}
+        same = all(now[k] == meta.get(k) for k in ("device", "versions"))
         meta["resumed"] = [*meta.get("resumed", []), now if not same else {"started": now["started"]}]
         return RunWriter(path, done, notes, meta)
     else:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from rotajax.checks import require
+from rotajax.checks import require, require_folder
 from rotajax.files import write_atomically
+from rotajax.tasks.row import check_rows
 
 FORMAT = "rotajax.suite/1"
 MASKS = "masks"
@@ -94,11 +95,13 @@ def attribution(document: dict) -> str:
 
 
 def read_document(path: Path) -> dict:
-    """Return suite.json, checked: format, hash of every row, hash over all. Raises ValueError naming the task."""
-    require(path.is_dir(), "suite", "a folder", f"a file: '{path}'")
+    """Return suite.json, checked: format, every hash, what a row needs. Raises ValueError naming the task."""
+    require_folder(path, "suite")
     file = path / "suite.json"
     require(file.is_file(), f"suite '{path}'", "a file suite.json in it", "none")
-    return read_rows(file)
+    document = read_rows(file)
+    check_rows(document["tasks"], f"suite '{path}'")
+    return document
 
 
 def read_rows(file: Path) -> dict:

@@ -7,6 +7,8 @@ from rotajax.checks import require
 from rotajax.geometry.rotation import DIRECTIONS
 from rotajax.geometry.symmetry import MAX_ORDER
 
+# What attribution and materialising need to know of an icon.
+ICON = ("path", "author", "licence", "sha256")
 # A task's id is also the name of its mask's file.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -37,6 +39,9 @@ def _check_row(row: dict, name: str) -> None:
     right = isinstance(circle, list) and len(circle) == 3 and all(map(_finite, circle)) and circle[2] > 0
     check("circle", "centre and positive radius", right)
     check("mask_sha256", "a hash", isinstance(row.get("mask_sha256"), str))
+    icon = row.get("icon")
+    told = isinstance(icon, dict) and all(isinstance(icon.get(key), str) for key in ICON)
+    check("icon", "an object with texts " + ", ".join(ICON), told)
 
 
 def _whole(value: object, least: int, most: int) -> bool:

@@ -8,12 +8,11 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from rotajax.checks import require
+from rotajax.checks import require, require_at_least
 from rotajax.geometry import symmetry
 from rotajax.geometry.solid import Solid, bucket, make_solid
 from rotajax.icons.outline import outline_points, plane_points
 from rotajax.tasks import folder
-from rotajax.tasks.row import check_rows
 from rotajax.tasks.starts import start_pose
 from rotajax.tasks.task import Task
 from rotajax.types import Array, static, struct
@@ -66,13 +65,12 @@ def load_suite(source: str | Path, *, limit: int | None = None) -> Suite:
 
     Every byte is checked against the suite's hashes. Raises ValueError that names what does not hold.
     """
+    if limit is not None:
+        require_at_least(limit, 1, "load_suite: limit")
     path = suite_folder(source)
     document = folder.read_document(path)
     rows = document["tasks"]
-    check_rows(rows, f"suite '{path}'")
-    if limit is not None:
-        require(limit >= 1, "load_suite: limit", "at least 1 task", limit)
-        rows = rows[:limit]
+    rows = rows[:limit]
     outlines = [_outline(path, row) for row in rows]
     columns = bucket(max(len(points) for points in outlines))
     info = SuiteInfo(id=document["id"], version=document["version"], sha256=document["sha256"], rows=tuple(rows))
@@ -115,6 +113,7 @@ def embedded_suites() -> dict[str, Path]:
 
 def suite_folder(source: str | Path) -> Path:
     """Return the folder of a suite given by path or by the name of an embedded one."""
+    require(isinstance(source, str | Path), "suite", "a folder's path or an embedded suite's name", repr(source))
     embedded = embedded_suites()
     if str(source) in embedded:
         return embedded[str(source)]

@@ -1,3 +1,5 @@
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -100,3 +102,11 @@ def test_changing_task_action_seed_or_params_does_not_trace_anew():
     play(TASKS[1], np.int32(24), Params(success_iou=np.float32(0.5), max_decisions=np.int32(3), patience=np.int32(1)))
     play(BATCH[jnp.int32(1)], np.int32(5), PARAMS)
     assert len(traced) == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "got"), [(-1, "0 to 24, got -1"), (25, "0 to 24, got 25"), (2.7, "number, got float32")]
+)
+def test_an_action_that_is_no_index_is_refused_and_not_played_as_another(begun, action, got):
+    with pytest.raises(ValueError, match=f"step: action: expected .* {got}"):
+        inspect.unwrap(step)(begun[0], action, Params())

@@ -98,3 +98,9 @@ def _random(seed):
     q, r = np.linalg.qr(rng.normal(size=(3, 3)))
     q = q * np.sign(np.diag(r))
     return (q * np.sign(np.linalg.det(q))).astype(np.float32)
+
+
+@pytest.mark.parametrize("degrees", [float("nan"), float("inf"), -float("inf")])
+def test_an_angle_that_is_no_finite_number_is_refused(degrees):
+    with pytest.raises(ValueError, match="rotation: degrees: expected a finite number, got "):
+        rotation("YAW_POS", degrees)

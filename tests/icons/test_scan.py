@@ -213,3 +213,17 @@ def test_read_scan_of_another_file(tmp_path):
     (tmp_path / "x.json").write_text("[]")
     with pytest.raises(ValueError, match=r"expected a file of the format 'rotajax.icons/1', got another file"):
         read_scan(tmp_path / "x.json")
+
+
+def test_a_name_that_is_not_utf8_rejects_one_file_and_not_the_run(folder, tmp_path):
+    before = scan(folder, workers=1, cache=tmp_path / "cache", progress=False)
+    path = os.fsencode(folder) + b"/ann/bad\xff.svg"
+    try:
+        with open(path, "wb") as file:
+            file.write(b"<svg/>")
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    records = scan(folder, workers=1, cache=tmp_path / "cache", progress=False)
+    (bad,) = [record for record in records if record not in before]
+    assert (bad.path, bad.status, bad.reason) == ("ann/bad\\xff.svg", "rejected", "name")
+    assert read_scan(write_scan(records, tmp_path / "out.json")) == sorted(records, key=lambda record: record.path)

@@ -98,7 +98,7 @@ def test_a_limit_keeps_the_first_tasks(path):
     assert (len(suite), suite.ids) == (2, ["single_00000", "single_00001"])
     assert suite.info != load_suite(path).info
     np.testing.assert_array_equal(suite[1].solid.x, load_suite(path)[1].solid.x)
-    with pytest.raises(ValueError, match=r"^load_suite: limit: expected at least 1 task, got 0$"):
+    with pytest.raises(ValueError, match=r"^load_suite: limit: expected a whole number of at least 1, got 0$"):
         load_suite(path, limit=0)
 
 
