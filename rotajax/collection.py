@@ -14,7 +14,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rotajax.checks import require
-from rotajax.files import write_atomically
+from rotajax.files import take, write_atomically
 from rotajax.processes import agree, is_leader
 from rotajax.search.ground import make_ground
 from rotajax.search.reference import Reference, find_reference
@@ -38,8 +38,8 @@ def search_suite(path: Path, *, wide: bool = True, say: Callable[[str], None] | 
     suite = load_suite(path)
     leader = is_leader()
     log = path / LOG
-    done = agree(_read_log(log, suite, wide, say) if leader else None)
     with _appending(log if leader else Path(os.devnull)) as write:
+        done = agree(_read_log(log, suite, wide, say) if leader else None)
         rest = range(len(done), len(suite))
         for index in tqdm(rest, "paths", len(suite), initial=len(done), unit="task", disable=not leader):
             found = _search_one(suite, index, wide)
@@ -82,7 +82,7 @@ def _read_log(log: Path, suite: Suite, wide: bool, say: Callable[[str], None]) -
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         say(f"{log}: the last line was cut off by a kill; its task is searched again")
-        write_atomically(log, whole)
+        os.truncate(log, len(whole))  # not replaced: this process has it open
     lines = []
     for number, text in enumerate(whole.splitlines(), 1):
         try:
@@ -98,8 +98,10 @@ def _read_log(log: Path, suite: Suite, wide: bool, say: Callable[[str], None]) -
 
 @contextmanager
 def _appending(path: Path) -> Iterator[Callable[[dict], None]]:
-    """Give a function that appends a JSON line, which is on the disk when it returns."""
+    """Take a file and give a function that appends a JSON line, which is on the disk when it returns."""
     with path.open("a", encoding="utf-8") as file:
+        if path.is_file():
+            take(file.fileno(), f"suite '{path.parent}'")
 
         def write(line: dict) -> None:
             file.write(json.dumps(line, allow_nan=False) + "\n")

@@ -29,6 +29,23 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
+def take(handle: int, name: str) -> None:
+    """Take an open file for this process until it is closed; where the system has no such lock, go on.
+
+    Raises ValueError, with the name of what is written, where another process has it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(f"{name}: expected a folder that nobody writes, got one that is being written") from None
+    except OSError:  # a file system without locks
+        return
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

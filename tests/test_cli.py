@@ -8,6 +8,7 @@ import pytest
 from suites import write_tiny_suite
 
 from rotajax.cli import main, setup
+from rotajax.files import take
 from rotajax.tasks import folder as folder_of_suites
 
 ROOT = Path(__file__).parents[1]
@@ -152,8 +153,8 @@ def _shell(words, **options):
     )
 
 
-@pytest.mark.parametrize("words", [["--help"], ["suite", "verify", "mini"]])
-def test_a_reader_that_went_away_and_a_full_disk_end_without_a_traceback(words):
+def test_a_reader_that_went_away_and_a_full_disk_end_without_a_traceback():
+    words = ["suite", "verify", "mini"]
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as closed:
@@ -193,3 +194,12 @@ def test_verify_checks_rows_whose_hashes_hold(refused, tmp_path):
     rows = [{k: v for k, v in row.items() if k not in ("digest", "icon")} for row in document["tasks"]]
     (suite / "suite.json").write_text(folder_of_suites.document_text(folder_of_suites.make_document("tiny", rows)))
     assert "task single_00000: icon: expected an object" in refused("suite", "verify", suite)
+
+
+def test_two_searches_of_one_suite_are_refused(monkeypatch, refused, tmp_path):
+    monkeypatch.setattr("rotajax.cli.setup.prepare_jax", lambda **_: None)
+    suite = write_tiny_suite(tmp_path / "tiny")
+    with (suite / "search.jsonl").open("a") as file:
+        take(file.fileno(), "the test")
+        assert refused("suite", "search", suite).endswith("nobody writes, got one that is being written")
+    assert (suite / "search.jsonl").read_text() == ""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rotajax.checks import require
-from rotajax.files import write_atomically
+from rotajax.files import take, write_atomically
 from rotajax.records.lines import EpisodeKey, decode, encode, key_of, parse
 from rotajax.records.meta import FORMAT, META, read_meta, require_same, versions
 
@@ -23,7 +23,7 @@ class RunWriter:
         self.notes = tuple(notes)
         self._handle = os.open(path / "episodes.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            _lock(self._handle, path)
+            take(self._handle, f"run '{path}'")
         except BaseException:
             os.close(self._handle)
             raise
@@ -76,7 +76,7 @@ def open_run(path: str | Path, asked: dict, *, device: str) -> RunWriter:
         require_same(path, meta["asked"], asked)
         # Held while the file is repaired: the writer that opens it below takes the lock over.
         with (path / "episodes.jsonl").open("ab") as held:
-            _lock(held.fileno(), path)
+            take(held.fileno(), f"run '{path}'")
             done, notes = _repair(path / "episodes.jsonl")
         same = all(now[k] == meta.get(k) for k in ("device", "versions"))
         meta["resumed"] = [*meta.get("resumed", []), now if not same else {"started": now["started"]}]
@@ -107,17 +107,3 @@ def _repair(file: Path) -> tuple[list[EpisodeKey], list[str]]:
     if notes:
         write_atomically(file, data)
     return list(parsed.ended), notes
-
-
-def _lock(handle: int, path: Path) -> None:
-    """Take the folder for this process until the file is closed; where the system has no such lock, go on."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ValueError(f"run '{path}': expected a folder that nobody writes, got one that is being written") from None
-    except OSError:  # a file system without locks
-        return
