@@ -1,11 +1,11 @@
 """Runs on the tiny suite, made by hand from its start poses."""
 
 import numpy as np
-from runs import episode
-from suites import write_tiny_suite
 
 from rotajax.records import open_run
 from rotajax.tasks.suite import load_suite
+from runs import episode
+from suites import write_tiny_suite
 
 HOSTILE = "<img src=x onerror=alert(1)></script>"
 

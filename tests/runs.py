@@ -3,8 +3,8 @@
 import json
 
 import numpy as np
-from reference import rotation
 
+from reference import rotation
 from rotajax.records import open_run
 
 ASKED = {"kind": "test", "suite": {"id": "hand", "version": 1, "sha256": "0" * 64}, "seeds": [0, 1]}

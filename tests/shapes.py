@@ -1,8 +1,8 @@
 """Small solids, groups and pictures for tests: everything in the 8,192-column bucket, so that programs are shared."""
 
 import numpy as np
-from reference import rotation
 
+from reference import rotation
 from rotajax.env.state import RUNNING, State
 from rotajax.geometry.solid import SAMPLES, Solid, make_solid
 from rotajax.tasks.task import Task

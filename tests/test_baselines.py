@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from suites import write_tiny_suite
 
 from rotajax.baselines import chunk_size, run_baselines
 from rotajax.policies.baseline import POLICIES, uniform_random
 from rotajax.records import OUTCOMES, read_run
 from rotajax.tasks.suite import load_suite
+from suites import write_tiny_suite
 
 RESULTS = ("episodes.jsonl", "summary.json", "iou_steps.png")
 # In chunks of 2: four chunks of the random policy, of which the third is torn by the kill, and two of the greedy one.

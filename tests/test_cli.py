@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from suites import write_tiny_suite
 
 from rotajax.cli import main, setup
 from rotajax.files import take
 from rotajax.tasks import folder as folder_of_suites
+from suites import write_tiny_suite
 
 ROOT = Path(__file__).parents[1]
 

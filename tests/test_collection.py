@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from suites import write_tiny_suite
 
 from rotajax import collection
 from rotajax.collection import search_suite, summarise
 from rotajax.tasks import folder
+from suites import write_tiny_suite
 
 ROOT = Path(__file__).parents[1]
 

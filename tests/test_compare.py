@@ -5,9 +5,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import shapes
 from reference import renderer, rotation
-
 from rotajax.compare import angle_deg, iou, pose_error_deg
 
 compare = jax.jit(iou)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from played import write_played
 from suites import write_tiny_suite
 

@@ -4,8 +4,8 @@ import os
 import shutil
 
 import pytest
-from played import HOSTILE, write_played
 
+from played import HOSTILE, write_played
 from rotajax.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api")

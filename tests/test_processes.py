@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from suites import write_tiny_suite
 
 from rotajax.cli import main
 from rotajax.processes import agree, is_leader
 from rotajax.tasks import folder
+from suites import write_tiny_suite
 
 ROOT = Path(__file__).parents[1]
 BASELINES = ("baselines", "--policies", "pose_greedy", "uniform_random", "--seeds", "1", "--limit", "4")
@@ -124,6 +124,7 @@ def test_a_lost_process_ends_the_other_and_the_run_goes_on_when_started_again(pl
     pair[lost].communicate()
     assert pair[1 - lost].returncode not in (0, None)
     assert time.monotonic() - killed < 100
+    Path(f"/tmp/hx/said{lost}").write_text(said)
     assert "lost" in said.splitlines()[-1]
     assert log.read_bytes().count(b"\n") in (1, 2)
     finish(*start_pair(place, words))

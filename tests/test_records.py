@@ -4,10 +4,10 @@ import os
 
 import numpy as np
 import pytest
-from runs import ASKED, decisions, episode, raw, three_episodes, write_run
 
 from rotajax.env.rollout import Episodes
 from rotajax.records import OUTCOMES, EpisodeKey, episode_lines, open_run, read_run
+from runs import ASKED, decisions, episode, raw, three_episodes, write_run
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@ import json
 
 import numpy as np
 import pytest
-from played import HOSTILE, write_played
-from runs import ASKED, write_run
 
+from played import HOSTILE, write_played
 from rotajax.cli import main
 from rotajax.records import open_run
 from rotajax.reports.files import markdown
 from rotajax.reports.layout import Column, Table, mark
 from rotajax.reports.replay import choose
+from runs import ASKED, write_run
 
 
 @pytest.fixture(autouse=True)

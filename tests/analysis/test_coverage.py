@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from reference import rotation, visibility
 from runs import episode, write_run
 from shapes_mesh import cap, ring, sphere_ring

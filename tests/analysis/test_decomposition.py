@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from reference import decomposition as reference
-from reference import rotation
 from scipy.spatial.transform import Rotation
 
+from reference import decomposition as reference
+from reference import rotation
 from rotajax.analysis.decomposition import TOLERANCE_DEG, decompose, errors_deg, quaternions
 from rotajax.env.actions import STOP, action_index
 from rotajax.geometry.rotation import MATRICES, compose

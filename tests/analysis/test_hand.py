@@ -14,14 +14,14 @@ import math
 
 import numpy as np
 import pytest
-from reference import rotation
-from runs import episode, write_run
 
+from reference import rotation
 from rotajax import analysis
 from rotajax.analysis import retries
 from rotajax.analysis.decomposition import TOLERANCE_DEG
 from rotajax.analysis.divergence import CLASSES, divergence, of_steps
 from rotajax.records import read_run
+from runs import episode, write_run
 
 NO_SYMMETRY = np.eye(3, dtype=np.float32)[None]
 GROUPS = {"a": NO_SYMMETRY, "b": NO_SYMMETRY}

@@ -4,10 +4,8 @@ from types import SimpleNamespace
 import jax
 import numpy as np
 import pytest
-from reference import rotation
-from runs import ASKED, episode, raw, three_episodes, write_run
-from suites import write_tiny_suite
 
+from reference import rotation
 from rotajax.analysis import attach, load
 from rotajax.analysis.replay import replay_faults, require_replays
 from rotajax.compare import iou
@@ -15,6 +13,8 @@ from rotajax.records import open_run, read_run
 from rotajax.render.splat import splat
 from rotajax.tasks import folder
 from rotajax.tasks.suite import load_suite
+from runs import ASKED, episode, raw, three_episodes, write_run
+from suites import write_tiny_suite
 
 GROUPS = dict.fromkeys("ab", np.eye(3, dtype=np.float32)[None])
 MOVES = [("YAW_NEG", 30), ("PITCH_POS", 5), ("STOP", 0)]

@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reference import rotation
-from runs import episode, write_run
 from scipy.spatial.transform import Rotation
 
+from reference import rotation
 from rotajax.analysis import attach, differences, match, matched_states
 from rotajax.analysis.states import SAME_POSE_DEG, exact_poses, state_numbers
 from rotajax.records import read_run
+from runs import episode, write_run
 
 NO_SYMMETRY = np.eye(3, dtype=np.float32)[None]
 YAW, PITCH = rotation.matrix("YAW_POS", 40), rotation.matrix("PITCH_POS", 20)

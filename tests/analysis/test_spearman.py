@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from runs import episode, write_run
 from scipy.stats import spearmanr
 
 from rotajax.analysis import associations, attach
@@ -8,6 +7,7 @@ from rotajax.analysis.associations import absolute
 from rotajax.analysis.intervals import Interval
 from rotajax.analysis.spearman import spearman
 from rotajax.records import read_run
+from runs import episode, write_run
 
 
 @pytest.mark.parametrize(("count", "tasks", "decimals"), [(60, 3, 1), (200, 7, 2), (500, 40, 9), (40, 5, 0)])

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from reference import rotation
 from scipy.spatial.transform import Rotation
 
+from reference import rotation
 from rotajax.analysis.decomposition import TOLERANCE_DEG, decompose, target_quaternions
 from rotajax.analysis.successors import successor_errors
 from rotajax.geometry.symmetry import Symmetry, group

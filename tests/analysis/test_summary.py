@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from runs import episode, three_episodes, write_run
 
 from rotajax.analysis.intervals import RESAMPLES, bootstrap_counts, task_bootstrap, wilson
 from rotajax.analysis.summary import METRICS, summarise
@@ -8,6 +7,7 @@ from rotajax.records import read_run
 from rotajax.reports.curve import draw_curves, mean_iou_curves
 from rotajax.reports.paper import PAPER_ROWS
 from rotajax.reports.table import markdown_table
+from runs import episode, three_episodes, write_run
 
 SUITE = {"id": "hand", "version": 1, "sha256": "0" * 64}
 GROUPS = {"a": np.eye(3, dtype=np.float32)[None], "b": np.eye(3, dtype=np.float32)[None]}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from reference import rotation
 
+from reference import rotation
 from rotajax.env.actions import ACTIONS, INVERSE, ROTATIONS, STOP, Action, action_index
 
 

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import shapes
 from reference import environment, renderer, rotation
-
 from rotajax.devices import batch_map, device_mesh
 from rotajax.env.rollout import Episodes, episode, rollout
 from rotajax.env.state import OUTCOMES, Params

@@ -3,8 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import environment
 
+from reference import environment
 from rotajax.env.actions import STOP
 from rotajax.env.rules import judge
 from rotajax.env.state import OUTCOMES, RUNNING, Params, State

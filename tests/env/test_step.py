@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import shapes
 from reference import renderer, rotation
-
 from rotajax.env.actions import STOP, action_index
 from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.env.step import reset, step

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from shapes_mesh import ring, sphere_ring
 
 pytest.importorskip("skimage")

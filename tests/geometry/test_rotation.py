@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import rotation as plain
 
+from reference import rotation as plain
 from rotajax.env.actions import INVERSE
 from rotajax.geometry.rotation import ANGLES, DIRECTIONS, MATRICES, compose, rotation, transpose
 

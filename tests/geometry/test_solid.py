@@ -2,9 +2,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import shapes
 from scipy import stats
 
+import shapes
 from rotajax.geometry.solid import BUCKETS, CHUNK, SAMPLES, bucket, depth_fraction, extrude, half_depth, make_solid
 
 many = jax.jit(depth_fraction)

@@ -3,10 +3,10 @@ import functools
 import jax
 import numpy as np
 import pytest
-import shapes
-from reference import environment, renderer, rotation
 from scipy import stats
 
+import shapes
+from reference import environment, renderer, rotation
 from rotajax.env.rollout import rollout
 from rotajax.env.state import OUTCOMES
 from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES, uniform_random

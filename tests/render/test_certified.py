@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import shapes
 
+import shapes
 from rotajax.geometry.rotation import rotation
 from rotajax.geometry.solid import BUCKETS, make_solid
 from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_points

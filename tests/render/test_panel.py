@@ -1,7 +1,7 @@
 import jax
 import numpy as np
-from reference import renderer
 
+from reference import renderer
 from rotajax.render.panel import panel
 
 

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import shapes
 from reference import renderer
-
 from rotajax.compare import iou
 from rotajax.geometry import symmetry
 from rotajax.geometry.solid import BUCKETS, make_solid

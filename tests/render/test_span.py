@@ -6,8 +6,8 @@ import chex
 import jax
 import numpy as np
 import pytest
-import shapes
 
+import shapes
 from rotajax.compare import iou
 from rotajax.geometry.rotation import MATRICES, rotation
 from rotajax.geometry.solid import BUCKETS, CHUNK, make_solid

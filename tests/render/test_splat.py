@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import shapes
 from reference import renderer
-
 from rotajax.geometry.rotation import rotation
 from rotajax.geometry.solid import RADIUS, extrude, make_solid
 from rotajax.render.splat import splat

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 import pytest
+
 import shapes
 from reference import renderer
-
 from rotajax.render.skeleton import skeleton
 from rotajax.render.span import span, span_packed
 from rotajax.render.splat import splat

@@ -6,8 +6,8 @@ import chex
 import jax
 import numpy as np
 import pytest
-import shapes
 
+import shapes
 from rotajax.env.rollout import rollout
 from rotajax.geometry.solid import make_solid
 from rotajax.policies.baseline import iou_greedy, iou_greedy_exact

@@ -1,9 +1,9 @@
 import numpy as np
-import shapes
 from hypothesis import example, given
 from hypothesis import strategies as st
-from reference import rotation
 
+import shapes
+from reference import rotation
 from rotajax.env.actions import ACTIONS
 from rotajax.search.quaternion import angle_deg, from_matrix, inverse, multiply, to_matrix
 

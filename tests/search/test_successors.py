@@ -1,8 +1,8 @@
 import jax
 import numpy as np
+
 import shapes
 from reference import renderer, rotation
-
 from rotajax.render.splat import splat
 from rotajax.search.successors import successor_ious, successor_pose_errors, successor_poses
 

@@ -2,8 +2,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from reference import rotation
 
+from reference import rotation
 from rotajax.env.actions import INVERSE, action_index
 from rotajax.geometry.rotation import DIRECTIONS
 from rotajax.search.quaternion import angle_deg, from_matrix, inverse, to_matrix

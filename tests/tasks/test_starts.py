@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from reference import rotation
 from scipy import stats
 
+from reference import rotation
 from rotajax.geometry.rotation import DIRECTIONS
 from rotajax.tasks.starts import LONGEST, SHORTEST, draw_sequence, inverse_path, opposite, start_pose
 

@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from suites import write_tiny_suite
 
 from rotajax.icons.outline import outline_points, plane_points
 from rotajax.tasks import folder
 from rotajax.tasks.starts import start_pose
 from rotajax.tasks.suite import embedded_suites, load_suite
+from suites import write_tiny_suite
 
 
 @pytest.fixture
