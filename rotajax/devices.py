@@ -9,6 +9,8 @@ import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from rotajax.processes import together
+
 AXIS = "batch"
 SPLIT, WHOLE = PartitionSpec(AXIS), PartitionSpec()
 
@@ -44,7 +46,10 @@ def _to_host(results: Any) -> Any:
     seconds longer than another.
     """
     results = jax.block_until_ready(results)
-    return multihost_utils.process_allgather(results, tiled=True) if jax.process_count() > 1 else results
+    if jax.process_count() == 1:
+        return results
+    with together():
+        return multihost_utils.process_allgather(results, tiled=True)
 
 
 def _placed(batch: Any, mesh: Mesh) -> Any:

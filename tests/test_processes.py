@@ -124,8 +124,9 @@ def test_a_lost_process_ends_the_other_and_the_run_goes_on_when_started_again(pl
     pair[lost].communicate()
     assert pair[1 - lost].returncode not in (0, None)
     assert time.monotonic() - killed < 100
-    Path(f"/tmp/hx/said{lost}").write_text(said)
-    assert "lost" in said.splitlines()[-1]
+    # Ours where the connection broke first, jax's own where its service noticed first.
+    named = "many processes: expected all 2 to answer, got a lost one; the same command on all of them goes on" in said
+    assert named or "another task died" in said
     assert log.read_bytes().count(b"\n") in (1, 2)
     finish(*start_pair(place, words))
     assert (path / "suite.json").read_bytes() == (searched / "suite.json").read_bytes()

@@ -1,6 +1,7 @@
 """`prepare_jax`: the settings that must be in place before jax touches a device."""
 
 import argparse
+import atexit
 import os
 import sys
 
@@ -60,6 +61,9 @@ def join_processes(args: argparse.Namespace) -> None:
     except RuntimeError as error:
         where = f"many processes: expected {args.processes} processes at {args.coordinator} within 60 s"
         raise ValueError(f"{where}, got: {str(error).splitlines()[0]}") from None
+    from rotajax.processes import leave
+
+    atexit.register(leave)
 
 
 def usable_cores() -> int:
