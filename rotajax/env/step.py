@@ -51,7 +51,7 @@ def step(
     the caller's mistakes and are not caught here: no branch on a state is worth its cost under vmap.
     """
     if isinstance(action, int | np.integer):  # known here, and not under jit
-        require(0 <= action <= STOP, "step: action", f"an index from 0 to {STOP}", action)
+        require(0 <= int(action) <= STOP, "step: action", f"an index from 0 to {STOP}", action)
     kind = jnp.result_type(action)
     require(jnp.issubdtype(kind, jnp.integer), "step: action", "a whole number", kind)
     action = jnp.asarray(action, jnp.int32)
