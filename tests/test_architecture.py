@@ -13,7 +13,8 @@ PACKAGE = Path(find_spec("rotajax").origin).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 # A room imports rooms of a smaller number, and itself.
 ROOMS = {
-    **dict.fromkeys(("types", "checks", "files", "devices"), 0),
+    **dict.fromkeys(("types", "checks", "files", "processes"), 0),
+    "devices": 0.5,  # processes share their devices
     "icons": 1,
     "geometry": 2,
     **dict.fromkeys(("render", "compare"), 3),
