@@ -21,7 +21,6 @@ from rotajax.tasks.suite import data_folder
 
 # How many of the icons that are wrong a message names.
 NAMED = 5
-ICON = ("path", "author", "licence", "sha256")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -38,10 +37,6 @@ def read_manifest(source: str | Path) -> dict:
     manifest = folder.read_rows(require_file(path, "manifest"))
     name = f"manifest '{path}'"
     check_rows(manifest["tasks"], name)
-    for row in manifest["tasks"]:
-        icon = row.get("icon")
-        right = isinstance(icon, dict) and all(isinstance(icon.get(key), str) for key in ICON)
-        require(right, f"{name}: task {row['id']}: icon", " and ".join(ICON) + " as text", repr(icon))
     _check_source(manifest.get("source"), name)
     return manifest
 

@@ -154,7 +154,9 @@ def undone(ground, word):
     return starting_at(ground, R)
 
 
-@pytest.mark.parametrize("word", WORDS, ids=str)
+@pytest.mark.parametrize(
+    "word", [pytest.param(word, marks=[pytest.mark.slow] * (word == [2, 7, 18])) for word in WORDS], ids=str
+)
 def test_the_shortest_path_is_what_brute_force_over_all_words_finds(small, word):
     ground = undone(small, word)
     longest = 3 if word == [2, 7, 18] else 2  # thousands of exact pictures

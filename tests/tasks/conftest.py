@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ DISC = '<svg viewBox="0 0 512 512"><path d="M0 0h512v512H0z"/><circle cx="256" c
 class Built:
     icons: Path
     whole: Path  # of all icons
+    seed: int  # draws the disc first
     cache: Path
 
 
@@ -38,7 +40,10 @@ def built(tmp_path_factory) -> Built:
     for file in files[:: len(files) // 3][:3]:
         shutil.copy(file, icons / "rotajax")
     (icons / "rotajax" / "disc.svg").write_text(DISC)
+    paths = [str(file.relative_to(icons)) for file in icons.rglob("*.svg")]
+    first = {seed: min(paths, key=lambda path: sha256(f"{seed} {path}".encode()).digest()) for seed in range(1, 99)}
+    seed = next(seed for seed, path in first.items() if path.endswith("disc.svg"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(root / "cache"))
-        build_suite(icons, root / "whole", suite_id="some", workers=2)
-    return Built(icons, root / "whole", root / "cache")
+        build_suite(icons, root / "whole", suite_id="some", seed=seed, workers=2)
+    return Built(icons, root / "whole", seed, root / "cache")

@@ -18,14 +18,6 @@ def contents(path):
     return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
-@pytest.fixture(scope="module")
-def drawing_the_disc(built):
-    """A seed that draws the disc first."""
-    paths = [str(file.relative_to(built.icons)) for file in built.icons.rglob("*.svg")]
-    first = {seed: min(paths, key=lambda path: sha256(f"{seed} {path}".encode()).digest()) for seed in range(1, 99)}
-    return next(seed for seed, path in first.items() if path.endswith("disc.svg"))
-
-
 def test_a_disc_is_left_out_with_its_reason(built, capfd, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(built.cache))
     rows = rows_of(built.whole)
@@ -40,31 +32,35 @@ def test_a_disc_is_left_out_with_its_reason(built, capfd, tmp_path, monkeypatch)
     assert (suite.tasks.solid.count > 2000).all()
 
 
-def test_the_limit_is_filled_up_and_changes_no_task(built, drawing_the_disc, tmp_path, capfd, monkeypatch):
+def test_the_limit_is_filled_up_and_changes_no_task(built, tmp_path, capfd, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(built.cache))
     monkeypatch.setattr(build, "TRIES", 3)  # a hundred take a minute
-    for name, limit, workers in (("two", 2, 1), ("again", 2, 2), ("three", 3, 2)):
-        build_suite(built.icons, tmp_path / name, suite_id="s", limit=limit, seed=drawing_the_disc, workers=workers)
+    for name, limit in (("two", 2), ("three", 3)):
+        build_suite(built.icons, tmp_path / name, suite_id="some", limit=limit, seed=built.seed, workers=1)
         said = capfd.readouterr().err
         assert said.count("left out: rotationally trivial, 100 starts were all aligned") == 1
         assert "disc.svg): left out" in said
-    two, three = rows_of(tmp_path / "two"), rows_of(tmp_path / "three")
-    assert (len(two), len(three)) == (2, 3)
-    assert two == {task: three[task] for task in two}
-    # The same bytes from other workers.
-    assert contents(tmp_path / "two") == contents(tmp_path / "again")
-    # Another seed is another task of the same icon.
-    whole = rows_of(built.whole)
-    assert all(whole[task]["icon"] == row["icon"] and whole[task]["seed"] != row["seed"] for task, row in three.items())
-    assert all(whole[task]["mask_sha256"] == row["mask_sha256"] for task, row in three.items())
+    two, whole = rows_of(tmp_path / "two"), rows_of(built.whole)
+    assert len(two) == 2
+    assert two == {task: whole[task] for task in two}
+    # The same bytes from another number of workers, with a limit and without.
+    assert contents(tmp_path / "three") == contents(built.whole)
     # No scratch is left behind.
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "three", "two"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["three", "two"]
+
+
+def test_a_task_s_seed_is_of_the_suite_s_seed_and_the_icon_s_path(built):
+    rows = rows_of(built.whole).values()
+    assert [row["seed"] for row in rows] == [build.task_seed(built.seed, row["icon"]["path"]) for row in rows]
+    assert len({build.task_seed(seed, path) for seed in range(50) for path in ("a/b.svg", "a/c.svg")}) == 100
+    # Written down: frozen suites were drawn so.
+    assert build.task_seed(0, "a/b.svg") == int(sha256(b"rotajax.task/1 0 a/b.svg").hexdigest()[:8], 16)
 
 
 @pytest.mark.slow
 def test_an_empty_cache_gives_the_same_bytes(built, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    build_suite(built.icons, tmp_path / "out", suite_id="some", workers=1)
+    build_suite(built.icons, tmp_path / "out", suite_id="some", seed=built.seed, workers=1)
     assert contents(tmp_path / "out") == contents(built.whole)
 
 

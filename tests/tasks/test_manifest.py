@@ -204,8 +204,11 @@ def test_a_manifest_that_was_changed_is_refused(built, rows, refused, tmp_path):
     ("change", "message"),
     [
         ({"id": "../../owned"}, "id: expected a name of letters"),
-        ({"icon": None}, "icon: expected path and author and licence and sha256 as text, got None"),
-        ({"icon": {"path": 7, "author": "a", "licence": "b", "sha256": "c"}}, "icon: expected path and author"),
+        ({"icon": None}, "icon: expected an object with texts path, author, licence, sha256, got None"),
+        (
+            {"icon": {"path": 7, "author": "a", "licence": "b", "sha256": "c"}},
+            "icon: expected an object with texts path",
+        ),
         ({"start": ["UP"]}, "start: expected a list of directions"),
         ({"mask_sha256": None}, "mask_sha256: expected a hash"),
         ({"circle": [0, 0, 0]}, "circle: expected centre and positive radius"),
