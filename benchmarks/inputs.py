@@ -85,7 +85,7 @@ def make_inputs(folder: Path, icons: Path | None, *, count: int, quick: bool) ->
 
 def draw_poses(count: int) -> np.ndarray:
     """Return the target pose and then uniform ones, Float32[count, 3, 3]."""
-    from rotajax.search.quaternion import to_matrix
+    from rotajax.geometry.quaternion import to_matrix
 
     q = np.random.default_rng(SEED).normal(size=(count, 4))
     q[0] = (1, 0, 0, 0)
@@ -107,7 +107,7 @@ def draw_walks(poses: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
 
 def draw_states(poses: np.ndarray, count: int) -> np.ndarray:
     """Return uniform poses of `poses` in turn with poses within 45 degrees of the target, as a search meets both."""
-    from rotajax.search.quaternion import to_matrix
+    from rotajax.geometry.quaternion import to_matrix
 
     rng = np.random.default_rng(SEED + 2)
     half = np.deg2rad(NEAR_DEG) * rng.random(count) / 2

@@ -115,7 +115,7 @@ def test_settings_of_the_user_stay(monkeypatch):
     assert os.environ["XLA_FLAGS"] == f"--other {flag}=3"
     monkeypatch.setenv("XLA_FLAGS", "")
     setup.prepare_jax()
-    assert os.environ["XLA_FLAGS"] == f"{flag}={setup.usable_cores()}"
+    assert os.environ["XLA_FLAGS"] == f"{flag}={setup.cores()}"
     with pytest.raises(ValueError, match="--devices: expected a whole number of at least 1, got 0"):
         setup.prepare_jax(devices=0)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from rotajax.checks import require
 from rotajax.env.actions import ROTATIONS
+from rotajax.geometry.quaternion import from_matrix, multiply
 from rotajax.geometry.rotation import ANGLES, DIRECTIONS
 
 # Errors closer than this, in degrees, are equal. A recorded pose is float32: its error was seen up to 1.8e-5 degrees
@@ -49,9 +50,9 @@ def decompose(rotation: np.ndarray, action: np.ndarray, task: np.ndarray, groups
         targets = target_quaternions(groups[index])
         rows = np.flatnonzero(task == index)
         for part in np.array_split(rows, -(-len(rows) // CHUNK)):
-            pose = quaternions(rotation[part])
+            pose = from_matrix(rotation[part])
             before[part] = errors_deg(pose, targets)
-            turned = hamilton(TURNS[action[part] // len(ANGLES)], pose[:, None])
+            turned = multiply(TURNS[action[part] // len(ANGLES)], pose[:, None])
             after[part] = errors_deg(turned, targets)
     return _compare(before, after, action % len(ANGLES))
 
@@ -79,40 +80,7 @@ def target_quaternions(group: np.ndarray) -> np.ndarray:
     """Return the quaternions of a group [G, 3, 3] without the identities that pad it: most solids have one symmetry."""
     padding = (group == np.eye(3)).all(axis=(1, 2))
     padding[0] = False
-    return quaternions(group[~padding])
-
-
-def quaternions(matrix: np.ndarray) -> np.ndarray:
-    """Return the unit quaternions (w, x, y, z), float64 [..., 4], of rotations [..., 3, 3]; of either sign."""
-    m = np.moveaxis(np.asarray(matrix, np.float64), (-2, -1), (0, 1))
-    # 4 q q^T, every entry a sum of matrix entries; its row with the largest diagonal is q without loss of digits.
-    outer = np.array(
-        [
-            [1 + m[0, 0] + m[1, 1] + m[2, 2], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-            [m[2, 1] - m[1, 2], 1 + m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
-            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], 1 - m[0, 0] + m[1, 1] - m[2, 2], m[1, 2] + m[2, 1]],
-            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], 1 - m[0, 0] - m[1, 1] + m[2, 2]],
-        ]
-    )
-    outer = np.moveaxis(outer, (0, 1), (-2, -1))
-    largest = np.diagonal(outer, axis1=-2, axis2=-1).argmax(axis=-1)
-    row = np.take_along_axis(outer, largest[..., None, None], axis=-2)[..., 0, :]
-    return row / np.linalg.norm(row, axis=-1, keepdims=True)
-
-
-def hamilton(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the quaternions of left after right, [..., 4]."""
-    a, b, c, d = np.moveaxis(left, -1, 0)
-    e, f, g, h = np.moveaxis(right, -1, 0)
-    return np.stack(
-        [
-            a * e - b * f - c * g - d * h,
-            a * f + b * e + c * h - d * g,
-            a * g - b * h + c * e + d * f,
-            a * h + b * g - c * f + d * e,
-        ],
-        axis=-1,
-    )
+    return from_matrix(group[~padding])
 
 
 def errors_deg(pose: np.ndarray, targets: np.ndarray) -> np.ndarray:

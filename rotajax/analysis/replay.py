@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotajax.analysis.decomposition import errors_deg, quaternions
+from rotajax.analysis.decomposition import errors_deg
 from rotajax.analysis.fields import episode_field
 from rotajax.checks import require
 from rotajax.env.actions import STOP
+from rotajax.geometry.quaternion import from_matrix
 from rotajax.geometry.rotation import MATRICES
 from rotajax.records import OUTCOMES, Run
 from rotajax.tasks.starts import SUCCESS_IOU
@@ -132,7 +133,7 @@ def _errors(run: Run, after: np.ndarray, groups: Mapping[str, np.ndarray]) -> It
     for index, name in enumerate(run.tasks):
         rows = np.flatnonzero(task == index)
         poses = np.stack([decisions.rotation[rows].astype(np.float64), after[rows]])
-        found[:, rows] = errors_deg(quaternions(poses), quaternions(groups[name]))
+        found[:, rows] = errors_deg(from_matrix(poses), from_matrix(groups[name]))
     for side, error in zip(("before", "after"), found, strict=True):
         recorded = getattr(decisions, f"pose_error_{side}").astype(np.float64)
         gap = np.abs(recorded - error)

@@ -7,9 +7,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree  # pyright: ignore[reportAttributeAccessIssue]
 
-from rotajax.analysis.decomposition import TURNS, hamilton, quaternions
+from rotajax.analysis.decomposition import TURNS
 from rotajax.analysis.method import Method, Steps
 from rotajax.env.actions import ROTATIONS
+from rotajax.geometry.quaternion import from_matrix, multiply
 
 SAME_POSE_DEG = 1e-4
 
@@ -38,11 +39,11 @@ def exact_poses(steps: Steps) -> np.ndarray:
 
     The recorded poses are float32: after 48 rotations two ways to one pose may differ by more than 1e-4 degrees.
     """
-    poses = quaternions(steps.rotation)
+    poses = from_matrix(steps.rotation)
     turns = TURNS.reshape(ROTATIONS, 4)
     for t in range(1, int(steps.t.max(initial=0)) + 1):
         rows = np.flatnonzero(steps.t == t)
-        poses[rows] = hamilton(turns[steps.action[rows - 1]], poses[rows - 1])
+        poses[rows] = multiply(turns[steps.action[rows - 1]], poses[rows - 1])
     return poses
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from rotajax.analysis.decomposition import CHUNK, TURNS, errors_deg, hamilton, quaternions, target_quaternions
+from rotajax.analysis.decomposition import CHUNK, TURNS, errors_deg, target_quaternions
 from rotajax.env.actions import ROTATIONS
+from rotajax.geometry.quaternion import from_matrix, multiply
 
 
 def successor_errors(rotation: np.ndarray, task: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -16,5 +17,5 @@ def successor_errors(rotation: np.ndarray, task: np.ndarray, groups: np.ndarray)
     for index in np.unique(task):
         targets, rows = target_quaternions(groups[index]), np.flatnonzero(task == index)
         for part in np.array_split(rows, -(-len(rows) // CHUNK)):
-            found[part] = errors_deg(hamilton(turns, quaternions(rotation[part])[:, None]), targets)
+            found[part] = errors_deg(multiply(turns, from_matrix(rotation[part])[:, None]), targets)
     return found

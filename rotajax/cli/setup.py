@@ -7,6 +7,7 @@ import sys
 
 from rotajax.checks import require, require_at_least
 from rotajax.files import cache_folder
+from rotajax.icons.pool import cores
 
 _DEVICES_FLAG = "--xla_force_host_platform_device_count"
 # Everything is kept: a command compiles a few programs, and a second run should compile none.
@@ -26,7 +27,7 @@ def prepare_jax(*, devices: int | None = None) -> None:
         require_at_least(devices, 1, "--devices")
         flags = " ".join(flag for flag in flags.split() if not flag.startswith(_DEVICES_FLAG))
     if _DEVICES_FLAG not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} {_DEVICES_FLAG}={devices or usable_cores()}".strip()
+        os.environ["XLA_FLAGS"] = f"{flags} {_DEVICES_FLAG}={devices or cores()}".strip()
     _keep_compiled()
 
 
@@ -64,13 +65,6 @@ def join_processes(args: argparse.Namespace) -> None:
     from rotajax.processes import leave
 
     atexit.register(leave)
-
-
-def usable_cores() -> int:
-    """Return how many CPU cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _keep_compiled() -> None:

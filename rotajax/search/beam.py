@@ -3,9 +3,9 @@
 import numpy as np
 
 from rotajax.env.actions import ROTATIONS
+from rotajax.geometry.quaternion import from_matrix, multiply
 from rotajax.geometry.rotation import ANGLES, DIRECTIONS, MATRICES
 from rotajax.search.ground import Ground, first_verified
-from rotajax.search.quaternion import from_matrix, multiply
 
 WIDTH = 256
 # Two orientations of the beam closer than this in every quaternion component (about 2 degrees) count as one.

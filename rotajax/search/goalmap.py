@@ -13,11 +13,11 @@ import numpy as np
 from scipy import ndimage
 
 from rotajax.devices import spread
+from rotajax.geometry.quaternion import multiply, to_matrix
 from rotajax.geometry.solid import RADIUS
 from rotajax.render.camera import CENTRE, SCALE
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.span import span_packed
-from rotajax.search.quaternion import multiply, to_matrix
 from rotajax.types import Array, Float32, Rotation, UInt8, UInt32
 
 # View directions lie on a square grid of Lambert's equal-area projection of the half sphere: 2.5 degrees a cell.

@@ -9,13 +9,13 @@ import numpy as np
 
 from rotajax.compare import iou
 from rotajax.devices import spread
+from rotajax.geometry.quaternion import from_matrix, multiply, to_matrix
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.geometry.solid import Solid
 from rotajax.render.skeleton import Skeleton, skeleton
 from rotajax.render.span import span_packed
 from rotajax.render.splat import splat
 from rotajax.search.goalmap import GoalMap, goal_map
-from rotajax.search.quaternion import from_matrix, multiply, to_matrix
 from rotajax.tasks.starts import SUCCESS_IOU
 from rotajax.tasks.task import Task
 from rotajax.types import Array, Float32, Mask, Rotation, UInt32

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 from scipy.spatial import KDTree
 
+from rotajax.geometry.quaternion import inverse, multiply
 from rotajax.search.goalmap import goal_poses
 from rotajax.search.ground import MAP_MARGIN, Ground, first_verified
-from rotajax.search.quaternion import inverse, multiply
 from rotajax.search.words import fingerprints, words
 from rotajax.tasks.starts import SUCCESS_IOU
 

@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 
 from rotajax.env.actions import ACTIONS, ROTATIONS
+from rotajax.geometry.quaternion import from_matrix, multiply
 from rotajax.geometry.rotation import rotation
-from rotajax.search.quaternion import from_matrix, multiply
 
 # Rotations closer than this in every quaternion component are one: float64 products of a few actions err by 1e-15.
 GRID = 1e-7

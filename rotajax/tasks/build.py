@@ -1,7 +1,6 @@
 """`build_suite`: a suite folder from a folder of icons: scan, outlines, starts, hashes."""
 
 import hashlib
-import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from rotajax.checks import require, require_at_least, require_folder
 from rotajax.compare import iou
 from rotajax.geometry.solid import BUCKETS, Solid, make_solid
 from rotajax.icons.outline import outline_points, plane_points
+from rotajax.icons.pool import cores
 from rotajax.icons.scan import IconRecord, accepted_mask, scan
 from rotajax.render.splat import splat
 from rotajax.tasks import folder
@@ -84,7 +84,7 @@ def task_seed(seed: int, path: str) -> int:
 def measure_outlines(icons: Path, records: list[IconRecord], workers: int | None) -> list[tuple[np.ndarray, Outline]]:
     """Return mask, circle and symmetry of every icon, over a pool of processes."""
     masks = [accepted_mask(icons / record.path) for record in records]
-    workers = min(workers or len(os.sched_getaffinity(0)), len(masks))
+    workers = min(workers or cores(), len(masks))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         outlines = list(tqdm(pool.map(outline_of, masks), "symmetries", len(masks), unit="icon", file=sys.stderr))
     return list(zip(masks, outlines, strict=True))

@@ -4,8 +4,9 @@ from scipy.spatial.transform import Rotation
 
 from reference import decomposition as reference
 from reference import rotation
-from rotajax.analysis.decomposition import TOLERANCE_DEG, decompose, errors_deg, quaternions
+from rotajax.analysis.decomposition import TOLERANCE_DEG, decompose, errors_deg
 from rotajax.env.actions import STOP, action_index
+from rotajax.geometry.quaternion import from_matrix
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.geometry.symmetry import Symmetry, group
 
@@ -71,8 +72,8 @@ def test_an_effective_direction_whose_angle_overshoots_does_not_improve():
 
 def test_errors_keep_their_digits_from_0_to_180_degrees():
     for degrees in (0.0, 1e-6, 1e-3, 90.0, 179.999, 180.0):
-        pose = quaternions(rotation.matrix("PITCH_NEG", degrees)[None])
-        assert errors_deg(pose, quaternions(np.eye(3)[None])) == pytest.approx([degrees], abs=1e-9)
+        pose = from_matrix(rotation.matrix("PITCH_NEG", degrees)[None])
+        assert errors_deg(pose, from_matrix(np.eye(3)[None])) == pytest.approx([degrees], abs=1e-9)
 
 
 def test_no_steps_and_stop():

@@ -6,6 +6,7 @@ import pytest
 
 import shapes
 from reference import renderer
+from rotajax.geometry.quaternion import angle_deg, from_matrix, multiply, to_matrix
 from rotajax.render.skeleton import skeleton
 from rotajax.render.span import span, span_packed
 from rotajax.render.splat import splat
@@ -20,7 +21,6 @@ from rotajax.search.goalmap import (
     goal_map,
     goal_poses,
 )
-from rotajax.search.quaternion import angle_deg, from_matrix, multiply, to_matrix
 from rotajax.search.shortest import CELL
 
 HERE = np.array([1.0, 0, 0, 0])

@@ -12,13 +12,13 @@ from rotajax.compare import iou
 from rotajax.env.actions import INVERSE, action_index
 from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.env.step import reset, step
+from rotajax.geometry.quaternion import from_matrix
 from rotajax.geometry.rotation import DIRECTIONS
 from rotajax.render.splat import splat
 from rotajax.search import reference, shortest
 from rotajax.search.beam import beam_search
 from rotajax.search.bfs import TURNS, Breadth, breadth_first
 from rotajax.search.ground import make_ground, replay
-from rotajax.search.quaternion import from_matrix
 from rotajax.search.reference import find_reference
 from rotajax.search.shortest import shortest_path
 from rotajax.tasks.starts import draw_sequence, inverse_path, start_pose

@@ -5,8 +5,8 @@ import pytest
 
 from reference import rotation
 from rotajax.env.actions import INVERSE, action_index
+from rotajax.geometry.quaternion import angle_deg, from_matrix, inverse, to_matrix
 from rotajax.geometry.rotation import DIRECTIONS
-from rotajax.search.quaternion import angle_deg, from_matrix, inverse, to_matrix
 from rotajax.search.words import fingerprints, words
 
 TURNS = tuple(action_index(direction, 30) for direction in DIRECTIONS)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 import shapes
 from reference import rotation
 from rotajax.env.actions import ACTIONS
-from rotajax.search.quaternion import angle_deg, from_matrix, inverse, multiply, to_matrix
+from rotajax.geometry.quaternion import angle_deg, from_matrix, inverse, multiply, to_matrix
 
 AXES = st.tuples(*[st.floats(-1, 1) for _ in range(3)]).filter(lambda axis: np.linalg.norm(axis) > 1e-3)
 DEGREES = st.floats(-360, 360)
