@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from rotajax.geometry.solid import Points, Solid
 from rotajax.render.camera import PADDED, SCALE, cloud_sample, crop, mark_index, pixel, rotated
 from rotajax.render.morphology import dilate_grey, smooth
+from rotajax.render.skeleton import Skeleton
 from rotajax.render.stream import Sample, fold_samples
 from rotajax.types import Array, Float32, Int32, Rotation, View
 
@@ -20,8 +21,9 @@ def brightness(x: Float32[Array, "..."], z: Float32[Array, "..."]) -> Int32[Arra
     return jnp.clip(grey, jnp.float32(40), jnp.float32(235)).astype(jnp.int32)
 
 
-def shade(shape: Solid | Points, R: Rotation) -> View:
-    """Return the auxiliary view, UInt8[320, 320], of a solid (streamed) or of its points under a pose.
+def shade(shape: Solid | Skeleton | Points, R: Rotation) -> View:
+    """Return the auxiliary view, UInt8[320, 320], of a solid (streamed) or of its points under a pose; of a skeleton
+    the part that its columns' samples mark, some grey levels off at a tenth of the cost.
 
     Points are drawn at 0.9 of the mask's scale; in a point's disk brightness falls by floor(2.2 d), overlaps keep the
     maximum, the background is 18, then two 3 x 3 Gaussian passes.

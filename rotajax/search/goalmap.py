@@ -45,22 +45,37 @@ class GoalMap:
 
 def goal_map(skeleton: Skeleton, target: UInt32[Array, "H words"]) -> GoalMap:
     """Return the goal map of a solid, given by its skeleton and its packed target silhouette."""
-    cells, poses = _directions()
-    reference = np.asarray(_target_spectrum(target))
+    return widened(iou_tables(skeleton, target[None])[0])
+
+
+def iou_tables(skeleton: Skeleton, pictures: UInt32[Array, "k H words"]) -> np.ndarray:
+    """Return the IoU, estimated on the polar grid, of a solid's silhouette at every cell's centre with each of some
+    packed pictures, Float32[k, 2, SIDE, SIDE, ROLLS]: every direction is drawn once for all of them.
+    """
+    (rows, columns), poses = _directions()
+    reference = np.concatenate([np.asarray(_target_spectrum(picture)) for picture in pictures])
     estimates = spread(_roll_scores)(poses, skeleton, reference)
-    table = np.zeros((2, SIDE, SIDE, ROLLS), np.float32)
-    rows, columns = cells
-    for flip in (0, 1):
-        table[flip, rows, columns] = estimates[:, flip]
+    tables = np.zeros((len(pictures), 2, SIDE, SIDE, ROLLS), np.float32)
+    for k, flip in np.ndindex(tables.shape[:2]):
+        tables[k, flip, rows, columns] = estimates[:, 2 * k + flip]
         # Directions (a, b, c) and (-a, -b, c) show the same silhouette: the solid is symmetric in depth.
-        table[flip, SIDE - 1 - rows, SIDE - 1 - columns] = estimates[:, flip]
+        tables[k, flip, SIDE - 1 - rows, SIDE - 1 - columns] = estimates[:, 2 * k + flip]
+    return tables
+
+
+def widened(table: np.ndarray) -> GoalMap:
+    """Return the goal map of the estimates of `iou_tables` for one picture."""
     widest = ndimage.maximum_filter(table, size=(1, 3, 3, 3), mode=("nearest", "nearest", "nearest", "wrap"))  # type: ignore[arg-type]
     return GoalMap(np.ceil(np.clip(widest, 0, 1) * 255).astype(np.uint8))
 
 
 def goal_poses(goals: GoalMap, least: float) -> np.ndarray:
     """Return the centres, quaternions Float64[n, 4], of all cells whose entry is at least `least`, an IoU."""
-    flip, row, column, roll = np.nonzero(goals.table >= np.floor(255 * least))
+    return cell_poses(*np.nonzero(goals.table >= np.floor(255 * least)))
+
+
+def cell_poses(flip: np.ndarray, row: np.ndarray, column: np.ndarray, roll: np.ndarray) -> np.ndarray:
+    """Return the centres, quaternions Float64[n, 4], of cells given by their places in a table."""
     q = multiply(_turn_about_view(roll * (2 * np.pi / ROLLS)), _view_quaternion(row, column))
     w, x, y, z = q.T
     # Undo the half turn about the vertical that brings the back to the front.
@@ -115,8 +130,8 @@ def _target_spectrum(target: UInt32[Array, "H words"]) -> Array:
     return jnp.fft.rfft(jnp.stack([picture, mirrored]) * weight, axis=-1)
 
 
-def _roll_scores(pose: Rotation, skeleton: Skeleton, reference: Array) -> Float32[Array, "2 rolls"]:
-    """Return the IoU, estimated on the polar grid, of a direction's silhouette at every roll with both targets."""
+def _roll_scores(pose: Rotation, skeleton: Skeleton, reference: Array) -> Float32[Array, "pictures rolls"]:
+    """Return the IoU, estimated on the polar grid, of a direction's silhouette at every roll with every picture."""
     picture, weight = _polar_picture(span_packed(skeleton, pose)), jnp.asarray(_polar()[2])
     spectrum = jnp.conj(jnp.fft.rfft(picture, axis=-1))
     common = jnp.fft.irfft(jnp.sum(spectrum[None] * reference, axis=1), ROLLS, axis=-1)
