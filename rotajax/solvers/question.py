@@ -1,6 +1,7 @@
 """`Question`: what a solver is asked at a turn: the pictures, what it did before, and nothing of the ground truth."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,22 @@ class Turn:
     text: str  # the answer's "cot"
 
 
+class Journal:
+    """What was answered to a question so far: a solver that asks a model adds every answer before it acts on it.
+
+    This one keeps them in memory. A run's own puts each on the disk before `add` returns, and gives the answers of an
+    earlier, killed run back as `earlier`, so that they are not asked for again.
+    """
+
+    def __init__(self, earlier: Sequence[dict] = ()):
+        self.earlier = tuple(earlier)  # oldest first
+        self.added: list[dict] = []
+
+    async def add(self, answer: dict) -> None:
+        """Keep an answer, an object of JSON values."""
+        self.added.append(answer)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Question:
     """One decision that is asked for."""
@@ -62,3 +79,4 @@ class Question:
     history: tuple[Turn, ...]  # oldest first; empty where the condition has no history
     condition: Condition = CONDITIONS["full"]
     max_decisions: int = 48
+    journal: Journal = dataclasses.field(default_factory=Journal)

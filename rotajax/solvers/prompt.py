@@ -1,0 +1,78 @@
+"""`make_prompt`: the messages of a question, as Appendix M prints them, made of bytes that are encoded once.
+
+The user message has a text, then a text and a panel for every earlier turn, then a text and the current panel. The
+paper says of the input conditions only what they leave out: without the auxiliary view the panels have two pictures and
+the system text does not speak of a third; without history the instructions stay as they are (Appendix K.5).
+"""
+
+import base64
+import json
+from functools import cache
+from importlib import resources
+from string import Template
+from weakref import WeakKeyDictionary
+
+from rotajax.solvers.question import Condition, Panel, Question
+
+# Of panels that somebody still refers to: each is in the requests of all later turns of its episode.
+_images: WeakKeyDictionary[Panel, bytes] = WeakKeyDictionary()
+
+
+class Prompt:
+    """The messages of a request: bytes for the wire, dictionaries for a reader."""
+
+    def __init__(self, system: str, parts: list[bytes]):
+        self._system = system
+        self._parts = parts  # the user message's content, a JSON object each
+
+    def json_bytes(self) -> bytes:
+        """Return the messages as the bytes of a JSON list."""
+        opening = b'[{"role":"system","content":' + _dump(self._system) + b'},{"role":"user","content":['
+        return opening + b",".join(self._parts) + b"]}]"
+
+    def messages(self) -> list[dict]:
+        """Return the messages as JSON values, to read or to change."""
+        return json.loads(self.json_bytes())
+
+
+def make_prompt(question: Question) -> Prompt:
+    """Return the messages of a question, with its images as data: URLs."""
+    used, turns = question.turn, question.max_decisions
+    user = _text("user").substitute(turn=used + 1, turns=turns, used=used, remaining=turns - used)
+    parts = [_text_part(user)]
+    for step, turn in enumerate(question.history, 1):
+        text = _text("history").substitute(step=step, action=turn.action, angle=turn.angle, cot=turn.text)
+        parts += [_text_part(text), _image_part(turn.panel)]
+    parts += [_text_part(_text("current").template), _image_part(question.panel)]
+    return Prompt(system_text(question.condition), parts)
+
+
+def messages(question: Question) -> list[dict]:
+    """Return the messages of a question as JSON values."""
+    return make_prompt(question).messages()
+
+
+def system_text(condition: Condition) -> str:
+    """Return the system prompt: Figure 7 word by word where the condition has the auxiliary view."""
+    return _text("system" if condition.auxiliary else "system_no_auxiliary").template
+
+
+@cache
+def _text(name: str) -> Template:
+    return Template((resources.files("rotajax.solvers") / "texts" / f"{name}.txt").read_text("utf-8"))
+
+
+def _dump(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _text_part(text: str) -> bytes:
+    return _dump({"type": "text", "text": text})
+
+
+def _image_part(panel: Panel) -> bytes:
+    found = _images.get(panel)
+    if found is None:
+        url = b"data:image/png;base64," + base64.b64encode(panel.png)
+        found = _images[panel] = b'{"type":"image_url","image_url":{"url":"' + url + b'"}}'
+    return found
