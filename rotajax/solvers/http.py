@@ -1,0 +1,8 @@
+"""`aiohttp`, for the modules that speak HTTP, or one line that names the extra that brings it."""
+
+try:
+    import aiohttp
+except ModuleNotFoundError:
+    raise ValueError("solvers: expected aiohttp, got no such package: pip install 'rotajax[solvers]'") from None
+
+__all__ = ["aiohttp"]
