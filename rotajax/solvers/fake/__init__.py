@@ -1,0 +1,1 @@
+"""A local endpoint that speaks the protocol of chat completions, plays from the pictures it is sent, and misbehaves."""
