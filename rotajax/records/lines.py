@@ -40,32 +40,50 @@ def episode_lines(episodes: Episodes, tasks: Sequence[str], *, policy: str, seed
     """
     columns = [np.asarray(a) for a in (episodes.action, episodes.decisions, episodes.steps, episodes.outcome)]
     action, decisions, steps, outcome = (column.tolist() for column in columns)
-    iou, error = _shortest(episodes.iou), _shortest(episodes.pose_error)
-    rotation = _shortest(np.asarray(episodes.rotation).reshape(*np.shape(episodes.iou), 9))
+    iou, error = shortest(episodes.iou), shortest(episodes.pose_error)
+    rotation = shortest(np.asarray(episodes.rotation).reshape(*np.shape(episodes.iou), 9))
     lines: list[dict] = []
     for b, task in enumerate(tasks):
-        key = {"task": task, "policy": policy, "seed": seed}
+        key = EpisodeKey(task, policy, seed)
         for t in range(decisions[b]):
-            chosen = ACTIONS[action[b][t]]
-            lines.append(
-                {
-                    "kind": "decision",
-                    **key,
-                    "t": t,
-                    "action": chosen.direction,
-                    "angle": chosen.angle,
-                    "iou_before": iou[b][t],
-                    "iou_after": iou[b][t + 1],
-                    "pose_error_before": error[b][t],
-                    "pose_error_after": error[b][t + 1],
-                    "rotation": rotation[b][t],
-                }
-            )
+            pairs = (iou[b][t], iou[b][t + 1]), (error[b][t], error[b][t + 1])
+            lines.append(decision_line(key, t, action[b][t], *pairs, rotation[b][t]))
         last = decisions[b]
-        ended = {"outcome": OUTCOMES[outcome[b]], "steps": steps[b], "final_iou": iou[b][last]}
-        final = {"final_pose_error": error[b][last], "final_rotation": rotation[b][last]}
-        lines.append({"kind": "episode", **key, **ended, **final})
+        lines.append(episode_line(key, outcome[b], steps[b], iou[b][last], error[b][last], rotation[b][last]))
     return lines
+
+
+def decision_line(
+    key: EpisodeKey, t: int, action: int, iou: tuple, pose_error: tuple, rotation: Sequence[float]
+) -> dict:
+    """Return the line of a decision: IoU and pose error before and after it, the nine numbers of the pose before."""
+    chosen = ACTIONS[action]
+    return {
+        "kind": "decision",
+        **key._asdict(),
+        "t": t,
+        "action": chosen.direction,
+        "angle": chosen.angle,
+        "iou_before": iou[0],
+        "iou_after": iou[1],
+        "pose_error_before": pose_error[0],
+        "pose_error_after": pose_error[1],
+        "rotation": rotation,
+    }
+
+
+def episode_line(
+    key: EpisodeKey, outcome: int, steps: int, iou: float, pose_error: float, rotation: Sequence[float]
+) -> dict:
+    """Return the line of an episode's end; `outcome` is an index of OUTCOMES."""
+    ended = {"outcome": OUTCOMES[outcome], "steps": steps, "final_iou": iou}
+    return {
+        "kind": "episode",
+        **key._asdict(),
+        **ended,
+        "final_pose_error": pose_error,
+        "final_rotation": rotation,
+    }
 
 
 @dataclasses.dataclass
@@ -153,7 +171,9 @@ def decode(raw: bytes) -> dict:
 
 def encode(line: dict) -> bytes:
     """Return the bytes of a line, its end included."""
-    return json.dumps(line, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode() + b"\n"
+    text = json.dumps(line, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    # JSON can spell lone surrogates, and a model's answer may; UTF-8 cannot.
+    return text.encode("utf-8", "replace") + b"\n"
 
 
 def key_of(line: dict) -> EpisodeKey:
@@ -165,7 +185,7 @@ def key_of(line: dict) -> EpisodeKey:
     return key
 
 
-def _shortest(array: Any) -> list:
+def shortest(array: Any) -> list:
     """Return nested lists of the shortest decimals that read back as the same float32."""
     array = np.asarray(array, np.float32)
     return array.astype("U32").astype(np.float64).tolist()

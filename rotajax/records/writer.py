@@ -1,32 +1,30 @@
 """`open_run`: a run folder that is written, started anew or gone on with."""
 
-import contextlib
 import json
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from rotajax.checks import require
 from rotajax.files import take, write_atomically
 from rotajax.records.lines import EpisodeKey, decode, encode, key_of, parse
+from rotajax.records.log import Log
 from rotajax.records.meta import FORMAT, META, read_meta, require_same, versions
+
+EPISODES = "episodes.jsonl"
 
 
 class RunWriter:
     """An open run folder; made by `open_run`. A context manager."""
 
-    def __init__(self, path: Path, done: Iterable[EpisodeKey], notes: Sequence[str], meta: dict | None = None):
+    def __init__(self, path: Path, kept: "Kept", meta: dict | None = None):
         self.path = path
         self._meta = meta  # run.json to be written with the first line, where a run goes on
-        self.done = set(done)
-        self.notes = tuple(notes)
-        self._handle = os.open(path / "episodes.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            take(self._handle, f"run '{path}'")
-        except BaseException:
-            os.close(self._handle)
-            raise
+        self.done = set(kept.done)
+        self.unfinished = kept.unfinished
+        self.notes = tuple(kept.notes)
+        self._log = Log(path / EPISODES, f"run '{path}'")
 
     def append(self, lines: Sequence[dict]) -> None:
         """Add lines and wait until they are on the disk; a write that fails leaves none of them behind.
@@ -36,21 +34,25 @@ class RunWriter:
         if self._meta is not None:
             _write_meta(self.path, self._meta)
             self._meta = None
-        data = memoryview(b"".join(encode(line) for line in lines))
-        start = os.fstat(self._handle).st_size
-        try:
-            while data:
-                data = data[os.write(self._handle, data) :]
-            os.fsync(self._handle)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._handle, start)
-            raise OSError(error.errno, f"{error.strerror}; the episodes before it are kept", str(self.path)) from None
+        self._log.append(b"".join(encode(line) for line in lines))
         self.done.update(key_of(line) for line in lines if line["kind"] == "episode")
+
+    def arrange(self, tasks: Sequence[str]) -> None:
+        """Put the lines in the order of the tasks, where episodes that were played together stand mixed.
+
+        Within a task by policy and seed. The same episodes then are the same file, whoever ended first.
+        """
+        file, place = self.path / EPISODES, {task: index for index, task in enumerate(tasks)}
+        lines = [(key_of(decode(raw)), raw) for raw in file.read_bytes().splitlines(keepends=True)]
+        ordered = sorted(lines, key=lambda line: (place[line[0].task], line[0].policy, line[0].seed))
+        if ordered != lines:
+            write_atomically(file, b"".join(raw for _, raw in ordered))
+            old, self._log = self._log, Log(file, f"run '{self.path}'")
+            old.close()
 
     def close(self) -> None:
         """Release the folder."""
-        os.close(self._handle)
+        self._log.close()
 
     def __enter__(self) -> "RunWriter":
         return self
@@ -59,11 +61,20 @@ class RunWriter:
         self.close()
 
 
-def open_run(path: str | Path, asked: dict, *, device: str) -> RunWriter:
+class Kept(NamedTuple):
+    """What an earlier run left in its folder."""
+
+    done: Sequence[EpisodeKey] = ()
+    unfinished: Mapping[EpisodeKey, list[dict]] = {}  # the decisions of episodes that go on
+    notes: Sequence[str] = ()
+
+
+def open_run(path: str | Path, asked: dict, *, device: str, keep_unfinished: bool = False) -> RunWriter:
     """Return the writer of a new run folder, or of one that was started with the same request and goes on.
 
     `asked` is the whole request as JSON values: suite (id, version, sha256), policies, seeds, limit, params. On going
-    on, a torn last line and the decisions of unfinished episodes are cut off (see `RunWriter.notes`). Raises
+    on, a torn last line and the decisions of unfinished episodes are cut off (see `RunWriter.notes`), or these are kept
+    where `keep_unfinished` says so: in `RunWriter.unfinished`, for episodes that go on at the exact decision. Raises
     ValueError for a folder of another run or of something else, and for a damaged or duplicate line; nothing is
     written then.
     """
@@ -75,35 +86,40 @@ def open_run(path: str | Path, asked: dict, *, device: str) -> RunWriter:
         meta = read_meta(path)
         require_same(path, meta["asked"], asked)
         # Held while the file is repaired: the writer that opens it below takes the lock over.
-        with (path / "episodes.jsonl").open("ab") as held:
+        with (path / EPISODES).open("ab") as held:
             take(held.fileno(), f"run '{path}'")
-            done, notes = _repair(path / "episodes.jsonl")
+            kept = _repair(path / EPISODES, keep_unfinished)
         same = all(now[k] == meta.get(k) for k in ("device", "versions"))
         meta["resumed"] = [*meta.get("resumed", []), now if not same else {"started": now["started"]}]
-        return RunWriter(path, done, notes, meta)
+        return RunWriter(path, kept, meta)
     else:
         others = [p.name for p in path.iterdir() if not p.name.startswith(".")] if path.is_dir() else []
         got = f"a folder without {META} that holds {others[:1]}"
         require(not others, f"run '{path}'", "a new or empty folder, or a run to go on with", got)
         path.mkdir(parents=True, exist_ok=True)
         _write_meta(path, {"format": FORMAT, "asked": asked, **now})
-        return RunWriter(path, (), ())
+        return RunWriter(path, Kept())
 
 
 def _write_meta(path: Path, meta: dict) -> None:
     write_atomically(path / META, json.dumps(meta, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
-def _repair(file: Path) -> tuple[list[EpisodeKey], list[str]]:
-    """Cut off what a kill left unfinished; return the episodes that are done."""
+def _repair(file: Path, keep_unfinished: bool) -> Kept:
+    """Cut off what a kill left unfinished, or a torn line alone; return what is there."""
     parsed = parse(file)
     notes = list(parsed.notes)
-    unfinished = parsed.decisions.keys() - parsed.ended.keys()
+    open_ = parsed.decisions.keys() - parsed.ended.keys()
     data = file.read_bytes()[: parsed.kept]
-    if unfinished:
-        notes.append(f"run '{file.parent}': {len(unfinished)} unfinished episodes are played again")
+    unfinished: dict[EpisodeKey, list[dict]] = {}
+    if open_ and keep_unfinished:
+        for line in map(decode, data.split(b"\n")[:-1]):
+            if (key := key_of(line)) in open_:
+                unfinished.setdefault(key, []).append(line)
+    elif open_:
+        notes.append(f"run '{file.parent}': {len(open_)} unfinished episodes are played again")
         lines = data.split(b"\n")[:-1]
-        data = b"".join(raw + b"\n" for raw in lines if key_of(decode(raw)) not in unfinished)
+        data = b"".join(raw + b"\n" for raw in lines if key_of(decode(raw)) not in open_)
     if notes:
         write_atomically(file, data)
-    return list(parsed.ended), notes
+    return Kept(list(parsed.ended), unfinished, notes)
