@@ -71,12 +71,15 @@ class ChatClient:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def complete(self, messages: Messages, *, tools: Sequence[dict[str, Any]] | None = None) -> Completion:
+    async def complete(
+        self, messages: Messages, *, tools: Sequence[dict[str, Any]] | None = None, json_mode: bool = True
+    ) -> Completion:
         """Return the model's answer to a conversation.
 
         `messages` are the protocol's dictionaries, or an object whose `json_bytes` has them encoded. A body that is no
         completion, a 429, a 5xx, a lost connection and a timeout are tried again after a pause; a Retry-After is
-        waited for. Raises InfrastructureError with its kind where that did not help, Stopped for an exhausted quota,
+        waited for. Without `json_mode` the settings' JSON mode is left out: it needs a conversation that speaks of JSON.
+        Raises InfrastructureError with its kind where that did not help, Stopped for an exhausted quota,
         EndpointError for a key, a model or an address that is wrong from the start.
         """
         encoded = _encode(list(messages)) if isinstance(messages, Sequence) else messages.json_bytes()
@@ -87,7 +90,7 @@ class ChatClient:
             await self._turn()
             async with self._places:
                 sent, dialect = time.monotonic(), self.dialect
-                parameters = dialect.parameters(self.settings.parameters(tools=bool(tools)))
+                parameters = dialect.parameters(self.settings.parameters(json_mode=json_mode and not tools))
                 result = await self._ask(parameters, encoded, tools)
             if isinstance(result, AnswerError):
                 if self._learn(result, dialect, parameters):

@@ -12,7 +12,7 @@ PATCH = 32
 CHARACTERS = 4
 HEIGHT, FULL, NARROW = 320, 972, 646
 TURNS = 48
-# Of GPT-5.6-Sol on the paper's 100 tasks (Tables 5 and 20): 2,366 rotations, 853,753 output tokens.
+# Of GPT-5.6-Sol on the paper's 100 tasks (Tables 14 and 20): 2,366 rotations, 853,753 output tokens.
 TYPICAL_TURNS, OUTPUT_TOKENS = 24, 361
 SYSTEM_TOKENS, USER_TOKENS, TURN_TOKENS = 312, 60, 75
 

@@ -31,12 +31,12 @@ class Settings:
         known = self.effort is None or self.effort in EFFORTS
         require(known, "client: effort", f"one of {', '.join(EFFORTS)}, or None", repr(self.effort))
 
-    def parameters(self, *, tools: bool) -> dict[str, Any]:
+    def parameters(self, *, json_mode: bool) -> dict[str, Any]:
         """Return the parameters of a request, None for what is left out, before a dialect."""
         return {
             "temperature": self.temperature,
             "seed": self.seed,
             "reasoning_effort": self.effort,
             "max_tokens": self.max_tokens,
-            "response_format": {"type": "json_object"} if self.json_mode and not tools else None,
+            "response_format": {"type": "json_object"} if self.json_mode and json_mode else None,
         }
