@@ -1,0 +1,110 @@
+"""`find_plan`: few rotations that lead from a believed pose to the target, on the rebuilt solid alone."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rotajax.compare import iou
+from rotajax.geometry.quaternion import angle_deg, from_matrix, to_matrix
+from rotajax.geometry.solid import Solid
+from rotajax.render.packed import pack
+from rotajax.render.skeleton import Skeleton
+from rotajax.render.span import span_packed
+from rotajax.search.beam import beam_search
+from rotajax.search.goalmap import cell_poses, widened
+from rotajax.search.ground import Ground, replay
+from rotajax.search.shortest import DIRECT, shortest_path
+from rotajax.search.successors import successor_poses
+from rotajax.tasks.starts import SUCCESS_IOU
+from rotajax.tasks.task import Task
+from rotajax.types import Array, Float32, Rotation, UInt32
+
+# The IoU of a plan's end on the rebuilt solid is above the threshold by so much: the true solid's differs.
+MARGIN = 0.006
+# Goals are represented by poses at least this far apart, at most so many.
+GOAL_DEG, GOALS = 6.0, 256
+# A plan for the longest start of a task, and a bit.
+LONGEST = 18
+
+
+@dataclasses.dataclass(frozen=True)
+class Belief(Ground):
+    """The ground of a search that knows nothing but pictures: the rebuilt solid stands in for the true one, and what
+    the searches take for an exact verdict is the span's, `margin` on the safe side.
+    """
+
+    margin: float = MARGIN
+
+    def exact_iou(self, pose: np.ndarray) -> float:
+        """Return the IoU of a pose of the rebuilt solid with the target, less the margin."""
+        return float(_iou(pose, self.skeleton, self.target)) - self.margin
+
+    def standing(self, pose: np.ndarray, margin: float) -> "Belief":
+        """Return the ground with another start."""
+        task = dataclasses.replace(self.task, start=np.asarray(pose, np.float32))
+        return dataclasses.replace(self, task=task, start=from_matrix(pose), margin=margin)
+
+    def pose_error_deg(self, pose: np.ndarray) -> float:
+        """Return the angle in degrees from a pose to the nearest of the known goals."""
+        return float(angle_deg(self.group, from_matrix(pose)[None]).min())
+
+
+def make_belief(solid: Solid, bones: Skeleton, target: UInt32[Array, "H words"], table: np.ndarray) -> Belief:
+    """Return the ground of the solid rebuilt from a packed target whose table of IoUs is given."""
+    identity = np.eye(3, dtype=np.float32)
+    return Belief(
+        task=Task(solid=solid, start=identity, group=identity[None], bones=bones),  # type: ignore[arg-type]
+        skeleton=bones,
+        target=target,
+        mask=target,
+        sparse=False,
+        start=from_matrix(identity),
+        group=_goals(bones, target, table),
+        goals=widened(table),
+    )
+
+
+def find_plan(belief: Belief) -> list[int]:
+    """Return the shortest plan known from the belief's start, at least one action: all words of up to 4 rotations are
+    tried, a beam finds the longer ones. Where neither reaches the goal, the rotation to the successor of highest IoU.
+    """
+    found = shortest_path(belief, DIRECT).path or beam_search(belief, LONGEST)
+    if found:
+        return found
+    poses = np.asarray(successor_poses(jnp.asarray(belief.task.start)))
+    return [int(np.argmax(belief.ious(poses)))]
+
+
+def holds(belief: Belief, path: list[int]) -> bool:
+    """Return whether a path still leads from the belief's start to the goal."""
+    return bool(path) and replay(belief, path) >= SUCCESS_IOU
+
+
+def _goals(bones: Skeleton, target: Array, table: np.ndarray) -> np.ndarray:
+    """Return quaternions, Float64[G, 4], of goal poses apart from one another, the target pose first."""
+    places = np.nonzero(table >= SUCCESS_IOU)
+    q = cell_poses(*places)[np.argsort(-table[places], kind="stable")]
+    least, centres = np.cos(np.deg2rad(GOAL_DEG) / 2), [np.array([1.0, 0, 0, 0])]
+    while len(q) and len(centres) < GOALS:
+        q = q[np.abs(q @ centres[-1]) < least]
+        centres.extend(q[:1])
+    centres = np.array(centres)
+    filled = np.concatenate([centres, np.repeat(centres[:1], GOALS + 1 - len(centres), axis=0)])
+    reached = np.asarray(_ious(to_matrix(filled), bones, target))[: len(centres)] >= SUCCESS_IOU
+    reached[0] = True
+    return centres[reached]
+
+
+@jax.jit
+def _iou(pose: Rotation, bones: Skeleton, target: UInt32[Array, "H words"]) -> Float32[Array, ""]:
+    return iou(span_packed(bones, pose), target)
+
+
+@jax.jit
+def _ious(poses: Float32[Array, "n 3 3"], bones: Skeleton, target: UInt32[Array, "H words"]) -> Float32[Array, "n"]:
+    return jax.lax.map(lambda R: iou(span_packed(bones, R), target), poses)
+
+
+packed = jax.jit(pack)
