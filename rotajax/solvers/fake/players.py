@@ -68,7 +68,7 @@ def make_player(play: str, *, suite: str | None = None, seed: int = 0) -> Player
     if play == "pixels":
         from rotajax.solvers.fake.pixels import pixel_player
 
-        return seeing(pixel_player(seed))
+        return seeing(pixel_player())
     from rotajax.solvers.fake.policy import policy_player
 
     return seeing(policy_player(play, suite))
