@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -20,6 +19,7 @@ from rotajax.files import write_atomically
 from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES
 from rotajax.processes import agree, is_leader
 from rotajax.records import LAST_SEED, EpisodeKey, RunWriter, episode_lines, open_run, read_run
+from rotajax.records.asked import device_names, rule_numbers, suite_identity
 from rotajax.reports.curve import draw_curves, mean_iou_curves
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task, with_skeletons
@@ -69,16 +69,16 @@ def run_baselines(
     params = params or Params()
     asked = {
         "kind": "baselines",
-        "suite": _identity(suite),
+        "suite": suite_identity(suite),
         "policies": policies,
         "seeds": list(range(seed, seed + seeds)),
         "tasks": len(suite),
-        "params": {field.name: _plain(getattr(params, field.name)) for field in dataclasses.fields(params)},
+        "params": rule_numbers(params),
     }
     if "iou_greedy" in policies:
         suite = dataclasses.replace(suite, tasks=with_skeletons(suite.tasks))
     # With several processes all play, each on its own devices, and the first one alone has the folder open.
-    with open_run(out, asked, device=_device()) if is_leader() else nullcontext() as writer:
+    with open_run(out, asked, device=device_names()) if is_leader() else nullcontext() as writer:
         for note in writer.notes if writer else ():
             say(note)
         done = {EpisodeKey(*key) for key in agree(sorted(writer.done) if writer else None)}
@@ -142,23 +142,8 @@ def _report(suite: Suite, out: Path) -> dict:
     """Write and return the summary of a finished run, from its records; draw its curves."""
     run = read_run(out)
     groups = dict(zip(suite.ids, np.asarray(suite.tasks.group), strict=True))
-    summary = summarise(run, _identity(suite), groups)
+    summary = summarise(run, suite_identity(suite), groups)
     write_atomically(out / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
     title = f"Suite {suite.info.id}, {len(run.tasks)} tasks"
     draw_curves(mean_iou_curves(run), out / "iou_steps.png", title=title)
     return summary
-
-
-def _identity(suite: Suite) -> dict:
-    return {"id": suite.info.id, "version": suite.info.version, "sha256": suite.info.sha256}
-
-
-def _plain(number: Any) -> int | float:
-    """Return a rule's number for JSON; a float32 as the shortest decimal that reads back as the same."""
-    value = np.asarray(number)
-    return float(str(value)) if value.dtype == np.float32 else value.item()
-
-
-def _device() -> str:
-    devices = jax.devices()
-    return f"{len(devices)} x {devices[0].device_kind}"

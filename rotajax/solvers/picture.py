@@ -37,7 +37,7 @@ def encode_png(grey: UInt8[np.ndarray, "H W"]) -> bytes:
     difference = np.diff(grey, axis=0, prepend=np.uint8(0))
     rows[:, 1:].reshape(height, width, 3)[...] = difference[:, :, None]
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    data = zlib.compress(rows, LEVEL)
+    data = zlib.compress(rows.data, LEVEL)
     return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
 
 

@@ -45,5 +45,6 @@ class Stopped(Exception):
     """The whole run must stop, resumably: an exhausted quota, a budget, a key that stopped working."""
 
 
-# An attribute `aclose`, if there is one, is awaited at the end of a run.
+# Optional attributes of a solver: `prepare`, awaited once before the first question of a run, returns lines for the
+# user; `aclose`, awaited at the end; `asked`, JSON values for run.json, which a run that goes on must match; `budget`.
 Solver = Callable[[Question], Awaitable[Reply]]
