@@ -46,7 +46,7 @@ def api_solver(
         finally:
             if budget:
                 budget.end(cost)
-        return _record(client, completion, cost if price else None)
+        return record_answer(client, completion, cost if price else None)
 
     async def solve(question: Question) -> Reply:
         answers = [answer for answer in question.journal.earlier if has_tokens(answer)]
@@ -96,7 +96,7 @@ def judged(answers: Sequence[dict[str, Any]], retries: int, silent: int = 0) -> 
     return None
 
 
-def _record(client: ChatClient, completion: Completion, cost: float | None) -> dict[str, Any]:
+def record_answer(client: ChatClient, completion: Completion, cost: float | None) -> dict[str, Any]:
     """Return an answer as it is recorded; of the address only the host: the rest may hold a secret."""
     return {
         "text": completion.text,
