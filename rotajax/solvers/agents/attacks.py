@@ -1,4 +1,4 @@
-"""`ATTACKS`: code that tries to get out of a sandbox, by the property that it tries; it prints "broken" where it does."""
+"""`ATTACKS`: code that tries to get out of a sandbox, by property; it prints "broken" where it does."""
 
 # What must be enforced, and what it means where it is not.
 PROPERTIES = {

@@ -70,12 +70,16 @@ async def examine(choices: Sequence[Layers]) -> Capabilities:
     """
     best: Capabilities | None = None
     notes: list[str] = []
+    opened: list[Layers] = []
     for layers in choices:
+        if any(all(more or not less for more, less in zip(seen, layers, strict=True)) for seen in opened):
+            continue  # a part of what opens enforces no more than the whole
         try:
             missing = await broken(layers)
         except SandboxError as error:
             notes.append(f"{_named(layers)}: {str(error).removeprefix('sandbox: ')}")
             continue
+        opened.append(layers)
         held = tuple(name for name in PROPERTIES if name not in missing)
         if best is None or len(held) > len(best.held):
             best = Capabilities(layers, held, missing)
@@ -120,9 +124,8 @@ async def broken(layers: Layers) -> tuple[str, ...]:
                 elif outcome.ended == "workspace":
                     got_out = True  # stopped by the watch, not by the kernel
                 else:
-                    raise SandboxError(
-                        f"sandbox: the attack on {name} ended by {outcome.ended}, {outcome.code}: {outcome.output[-300:]}"
-                    )
+                    how = f"{outcome.ended}, {outcome.code}: {outcome.output[-300:]}"
+                    raise SandboxError(f"sandbox: the attack on {name} ended by {how}")
                 if got_out:
                     found.append(name)
         for each in folders:
@@ -134,7 +137,11 @@ class _listen:
     """Sockets that an attack may try to reach: TCP, a path, an abstract name."""
 
     def __init__(self, folder: str):
-        self._tcp, self._path, self._abstract = socket.socket(), socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        self._tcp, self._path, self._abstract = (
+            socket.socket(),
+            socket.socket(socket.AF_UNIX),
+            socket.socket(socket.AF_UNIX),
+        )
         name = f"rotajax-{secrets.token_hex(8)}"
         self._tcp.bind(("127.0.0.1", 0))
         self._path.bind(os.path.join(folder, "socket"))

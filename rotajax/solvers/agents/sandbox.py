@@ -38,13 +38,16 @@ class Layers(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a run ended: "exit", or the limit it met: "time", "output", "workspace"; "lost" where the jail itself went."""
+    """How a run ended: "exit", or the limit it met: "time", "output", "workspace"; "lost" where the jail itself is."""
 
     ended: str
     code: int | None  # exit status; minus a signal's number
     output: str
     seconds: float
     peak_mib: float
+
+
+LIMITS, LAYERS = Limits(), Layers()
 
 
 class SandboxError(RuntimeError):
@@ -69,8 +72,8 @@ class Sandbox:
         cls,
         files: Mapping[str, bytes],
         *,
-        limits: Limits = Limits(),  # noqa: B008
-        layers: Layers = Layers(),  # noqa: B008
+        limits: Limits = LIMITS,
+        layers: Layers = LAYERS,
         hidden: Iterable[str | Path] = (),
     ) -> "Sandbox":
         """Return a sandbox whose workspace holds the files.
@@ -81,7 +84,9 @@ class Sandbox:
         if not sys.platform.startswith("linux"):
             raise SandboxError(f"sandbox: expected Linux, got {sys.platform}")
         for name in files:
-            require(name == Path(name).name and name not in ("", ".", ".."), "sandbox: file", "a plain name", repr(name))
+            require(
+                name == Path(name).name and name not in ("", ".", ".."), "sandbox: file", "a plain name", repr(name)
+            )
         process = await asyncio.create_subprocess_exec(
             visible.interpreter(),
             "-I",
@@ -106,7 +111,11 @@ class Sandbox:
         return box
 
     async def run(self, code: str, *, seconds: float | None = None, output_bytes: int | None = None) -> Outcome:
-        """Run code as a script in the workspace and return how it ended. Cancelling ends the sandbox, not only the run."""
+        """Run code as a script in the workspace and return how it ended. Cancelling ends the whole sandbox.
+
+        seconds: at most the limit of the sandbox; output_bytes: instead of it. Raises SandboxError where the jail
+        cannot shut.
+        """
         request = {
             "do": "run",
             "code": code[:LONGEST_CODE],
@@ -145,9 +154,10 @@ class Sandbox:
         await self.aclose()
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and return its answer. Raises EOFError where the jail is gone, SandboxError where it refuses."""
+        """Send a request, return its answer. Raises EOFError where the jail is gone, SandboxError where it refuses."""
         writer, reader = self._process.stdin, self._process.stdout
-        assert writer is not None and reader is not None
+        assert writer is not None
+        assert reader is not None
         data = json.dumps(message).encode("utf-8", "surrogatepass")
         async with self._lock:
             try:
@@ -178,7 +188,7 @@ def _description(limits: Limits, layers: Layers, hidden: Iterable[str | Path]) -
         "MSGQUEUE": 0,
     }
     environment = {"LANG": "C.UTF-8", "PATH": "/nonexistent"}
-    environment |= {name: "2" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    environment |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "2")
     paths, folders = visible.readable_paths(hidden)
     return {
         "python": visible.interpreter(),

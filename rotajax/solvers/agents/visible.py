@@ -60,7 +60,11 @@ def _installed() -> set[str]:
     base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
     folders = [sysconfig.get_path(kind, vars=given) for kind in ("purelib", "platlib") for given in (base, {})]
     own = importlib.util.find_spec("rotajax")
-    folders += [*site.getsitepackages(), site.getusersitepackages(), *(own.submodule_search_locations or [] if own else [])]
+    folders += [
+        *site.getsitepackages(),
+        site.getusersitepackages(),
+        *(own.submodule_search_locations or [] if own else []),
+    ]
     return {os.path.realpath(folder) for folder in folders}
 
 

@@ -10,11 +10,11 @@ import json
 import os
 import select
 import signal
-import stat
 import struct
 import sys
 import time
 
+import files
 import kernel
 import room
 
@@ -61,21 +61,27 @@ class Jail:
         os.lseek(source, 0, 0)
         fcntl.fcntl(source, _F_ADD_SEALS, _SEALED)
         reader, writer = os.pipe()
+        failed, failure = os.pipe()
         started = time.monotonic()
         child = self.room.fork()
         if child == 0:
-            self._become_runner(source, writer)
-        os.close(source)
-        os.close(writer)
+            self._become_runner(source, writer, failure)
+        for handle in (source, writer, failure):
+            os.close(handle)
         try:
             ended, output = self._watch(child, reader, request)
+            why = os.read(failed, 1000)  # at its end, since the runner is another program or gone
         finally:
             os.close(reader)
+            os.close(failed)
             _kill(child)
-        _, status, used = os.wait4(child, 0)
-        _end_orphans()
-        if ended == "workspace":
-            _trim(self.room.workspace, self.megabytes << 20)
+            _, status, used = os.wait4(child, 0)
+            _end_orphans()
+        if why:
+            raise OSError(1, f"the jail did not shut: {why.decode()}")
+        if self.room.temporary and files.size(self.room.workspace) > self.megabytes << 20:
+            ended = "workspace"
+            files.trim(self.room.workspace, self.megabytes << 20)
         return {
             "ended": ended,
             "code": os.waitstatus_to_exitcode(status),
@@ -84,19 +90,23 @@ class Jail:
             "peak_mib": used.ru_maxrss / 1024,
         }
 
-    def _become_runner(self, source: int, output: int) -> None:
+    def _become_runner(self, source: int, output: int, failure: int) -> None:
         try:
             os.setsid()
             os.dup2(source, 0)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            os.closerange(3, 1 << 16)
+            # Above whatever the numbers are now, then down to 3; it closes with the start of the interpreter.
+            failure = fcntl.fcntl(failure, fcntl.F_DUPFD_CLOEXEC, 100)
+            os.dup2(failure, 3, inheritable=False)
+            failure = 3
+            os.closerange(4, 1 << 16)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             self.room.shut(self.limits)
             arguments = [self.python, "-I", "-B", "-u", "-X", "utf8", "-c", _START, self.room.library]
             os.execve(self.python, arguments, self.environment)
         except BaseException as error:
-            os.write(2, f"the jail did not shut: {error}\n".encode())
+            os.write(failure, str(error).encode())
         finally:
             os._exit(125)
 
@@ -107,7 +117,7 @@ class Jail:
         watched = select.poll()
         for each in (reader, handle, 0):
             watched.register(each, select.POLLIN)
-        output = bytearray()
+        output, looked = bytearray(), 0.0
         try:
             while True:
                 left = deadline - time.monotonic()
@@ -127,21 +137,16 @@ class Jail:
                         return "output", bytes(output[: request["output_bytes"]])
                 elif handle in ready:
                     return "exit", bytes(output)
-                if self.room.temporary and _size(self.room.workspace) > self.megabytes << 20:
-                    return "workspace", bytes(output)
+                if self.room.temporary and time.monotonic() > looked + _TICK:
+                    if files.size(self.room.workspace) > self.megabytes << 20:
+                        return "workspace", bytes(output)
+                    looked = time.monotonic()
         finally:
             os.close(handle)
 
     def list(self, request: dict) -> dict:
         """The regular files of the workspace: name -> [bytes, time of change], never through a link."""
-        found: dict[str, list[int]] = {}
-        for folder, _, names, handle in os.fwalk(self.room.workspace):
-            for name in names:
-                info = os.stat(name, dir_fd=handle, follow_symlinks=False)
-                if stat.S_ISREG(info.st_mode) and len(found) < request["most"]:
-                    path = os.path.relpath(os.path.join(folder, name), self.room.workspace)
-                    found[path] = [info.st_size, info.st_mtime_ns]
-        return {"files": found}
+        return {"files": files.regular(self.room.workspace, request["most"])}
 
 
 def _kill(child: int) -> None:
@@ -157,7 +162,8 @@ def _end_orphans() -> None:
     """End what a runner left behind: ours, since we adopt it."""
     while True:
         try:
-            children = open("/proc/thread-self/children").read().split()
+            with open("/proc/thread-self/children") as file:
+                children = file.read().split()
         except OSError:
             return  # in name spaces: nothing outlives the first process of its own
         for child in children:
@@ -166,31 +172,6 @@ def _end_orphans() -> None:
             os.waitpid(-1, 0)
         except ChildProcessError:
             return
-
-
-def _size(folder: str) -> int:
-    """Bytes that a workspace holds on the disk."""
-    total = 0
-    for _, _, names, handle in os.fwalk(folder):
-        for name in names:
-            try:
-                total += os.stat(name, dir_fd=handle, follow_symlinks=False).st_blocks * 512
-            except OSError:
-                continue
-    return total
-
-
-def _trim(folder: str, size: int) -> None:
-    """Remove files, the last changed first, until a workspace holds no more than half of what it may."""
-    found = []
-    for _, _, names, handle in os.fwalk(folder):
-        for name in names:
-            info = os.stat(name, dir_fd=handle, follow_symlinks=False)
-            found.append((info.st_mtime_ns, name, os.readlink(f"/proc/self/fd/{handle}")))
-    for _, name, where in sorted(found, reverse=True):
-        if _size(folder) <= size // 2:
-            return
-        os.unlink(os.path.join(where, name))
 
 
 def _receive() -> dict | None:

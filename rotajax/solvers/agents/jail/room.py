@@ -5,9 +5,9 @@ Paths: an absolute path that is shown read-only; one that is a symbolic link is 
 
 import os
 import resource
-import shutil
 import tempfile
 
+import files
 import kernel
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -95,7 +95,7 @@ class Room:
     def close(self) -> None:
         """Remove what is on the disk; the workspace of a name space goes with its last process."""
         if self.temporary:
-            shutil.rmtree(self.temporary, ignore_errors=True)
+            files.remove(self.temporary)
 
     def fork(self) -> int:
         """Fork a runner, alone in a process name space where there are any."""
