@@ -26,12 +26,7 @@ class Price:
 
     def __post_init__(self) -> None:
         for name in _RATES:
-            rate = getattr(self, name)
-            if name == "cached_input" and rate is None:
-                continue
-            number = isinstance(rate, int | float) and not isinstance(rate, bool)
-            good = number and math.isfinite(rate) and rate >= 0
-            require(good, f"price: {name}", "currency a million tokens, at least 0", repr(rate))
+            _require_rate(f"price: {name}", getattr(self, name), optional=name == "cached_input")
 
     def cost(self, usage: Usage) -> float:
         """Return what an answer costs. Cached tokens are a part of the prompt's, paid at their own rate and not again;
@@ -68,7 +63,15 @@ def _price(name: str, rates: Any) -> Price:
     require(isinstance(rates, dict), name, "rates by name", repr(rates))
     missing = [rate for rate in ("input", "output") if rate not in rates]
     require(not missing, name, "input and output", f"no {' and no '.join(missing)}")
-    return Price(**{rate: rates[rate] for rate in _RATES if rate in rates})
+    given = {rate: rates[rate] for rate in _RATES if rate in rates}
+    for rate, value in given.items():
+        _require_rate(f"{name}: {rate}", value, optional=rate == "cached_input")
+    return Price(**given)
+
+
+def _require_rate(name: str, rate: Any, *, optional: bool) -> None:
+    number = isinstance(rate, int | float) and not isinstance(rate, bool) and math.isfinite(rate) and rate >= 0
+    require(number or (optional and rate is None), name, "currency a million tokens, at least 0", repr(rate))
 
 
 @dataclasses.dataclass
