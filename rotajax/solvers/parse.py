@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 from rotajax.env.actions import STOP, action_index
@@ -25,6 +26,9 @@ _KEYS = ("cot", "type", "angle")
 _TOKENS = (*DIRECTIONS, "STOP")
 # Characters; 8,192 tokens are some 40,000.
 LONGEST = 400_000
+# Beginnings of objects that are none. Each costs a reading of what follows: thousands would hold up all episodes.
+BROKEN = 100
+_OPENING = re.compile(r'\{\s*["}]')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,13 +89,15 @@ def read_answer(
 
 
 def _objects(text: str) -> list[_Pairs]:
-    """Return the JSON objects of a text that lie in no other, from left to right."""
-    found, at = [], text.find("{")
-    while at >= 0:
-        decoded = _decode(text, at)
+    """Return the JSON objects of a text that lie in no other, from left to right; none where BROKEN do not end."""
+    found, broken, match = [], 0, _OPENING.search(text)
+    while match:
+        decoded = _decode(text, match.start())
         if decoded is not None:
             found.append(decoded[0])
-        at = text.find("{", decoded[1] if decoded else at + 1)
+        elif (broken := broken + 1) == BROKEN:
+            return []
+        match = _OPENING.search(text, decoded[1] if decoded else match.start() + 1)
     return found
 
 
