@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 LIMITS, LAYERS = Limits(), Layers()
 
 
-class SandboxError(RuntimeError):
+class SandboxError(ValueError):
     """The machine refuses what a sandbox of these layers needs."""
 
 

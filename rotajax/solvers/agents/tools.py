@@ -138,7 +138,10 @@ class Toolbox:
             self.log.append({"tool": name, "ended": "bad arguments"})
             return f'Bad arguments: expected a JSON object {{"{argument}": "..."}} with a text.', []
         async with self._workshop.places:
-            return await run(value)
+            try:
+                return await run(value)
+            except (SandboxError, OSError, EOFError) as error:  # the machine's failure, not the code's
+                raise InfrastructureError("sandbox", str(error)) from error
 
     async def _python(self, code: str) -> tuple[str, list[Picture]]:
         if len(code) > LONGEST_CODE:
@@ -180,10 +183,7 @@ class Toolbox:
     async def _open(self) -> Sandbox:
         if self._box is None:
             shop = self._workshop
-            try:
-                self._box = await Sandbox.open(self._files, limits=shop.limits, layers=shop.layers, hidden=shop.hidden)
-            except (SandboxError, OSError, EOFError) as error:
-                raise InfrastructureError("sandbox", str(error)) from error
+            self._box = await Sandbox.open(self._files, limits=shop.limits, layers=shop.layers, hidden=shop.hidden)
         return self._box
 
     def _note(self, tool: str, outcome: Outcome, pictures: int) -> None:

@@ -55,7 +55,7 @@ class Jail:
 
     def run(self, request: dict) -> dict:
         """Run code until it ends or meets a limit; say how it ended and what it printed."""
-        code = request["code"].encode("utf-8", "surrogateescape")
+        code = request["code"].encode("utf-8", "replace")
         source = os.memfd_create("code", os.MFD_ALLOW_SEALING)
         os.write(source, code)
         os.lseek(source, 0, 0)
@@ -210,7 +210,9 @@ def main() -> None:
                     _send({"ok": True, "workspace": jail.room.workspace})
                 else:
                     _send({"ok": True, **getattr(jail, request["do"])(request)})
-            except OSError as error:
+            except EOFError:
+                raise
+            except Exception as error:  # a refusal of the kernel, or what we did not foresee: the host decides
                 _send({"ok": False, "error": str(error)})
     except (EOFError, BrokenPipeError):
         pass
