@@ -5,7 +5,8 @@
 Icons are drawn at random from the accepted ones. Of every icon's poses half turn the target by up to 30 degrees about a
 random axis, half are uniform. The error is span IoU - exact IoU against the exact target mask. `pair` is the largest
 difference of two errors of one solid: the order of two of its poses is certain where their span IoUs differ by more.
-`sparse` is the same for the samples of the skeleton's columns alone, the oracle's second stage.
+`sparse` is the same for the samples of the skeleton's columns alone, one of the oracle's stages. `behind` is how far
+the best of 24 successors, by exact IoU, lies below the best in half-size spans, the oracle's first stage.
 """
 
 import argparse
@@ -23,8 +24,10 @@ from rotajax.geometry.solid import BUCKETS, Solid, make_solid
 from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_points, scan
 from rotajax.render.packed import pack
 from rotajax.render.skeleton import Skeleton, skeleton
-from rotajax.render.span import span_packed
 from rotajax.render.splat import splat, splat_packed
+from rotajax.search.oracle import ANY, best_by_iou
+from rotajax.search.score import halved, make_goal, span_iou
+from rotajax.search.successors import successor_poses
 from rotajax.types import Array
 
 NEAR_DEG = 30.0
@@ -33,10 +36,22 @@ NEAR_DEG = 30.0
 @jax.jit
 def three(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple[Array, Array, Array]:
     """The IoU of every pose with the target mask by `span`, by the skeleton's samples, and by `splat`."""
-    goal = pack(target)
-    fast = jax.lax.map(lambda R: iou(span_packed(columns, R), goal), poses)
+    goal, both = pack(target), make_goal(target)
+    fast = jax.lax.map(lambda R: span_iou(columns, R, both), poses)
     sparse = jax.lax.map(lambda R: iou(splat_packed(columns, R), goal), poses)
     return fast, sparse, jax.lax.map(lambda R: iou(splat(solid, R), target), poses)
+
+
+@jax.jit
+def behind(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> Array:
+    """How far the best successor of every pose, found without half-size spans, lies below the best of these."""
+    small = make_goal(halved(target))
+
+    def one(R: Array) -> Array:
+        coarse = jax.lax.map(lambda pose: span_iou(columns, pose, small), successor_poses(R))
+        return coarse.max() - coarse[best_by_iou(solid, columns, target, R, coarse_margin=ANY).best]
+
+    return jax.lax.map(one, poses)
 
 
 def random_poses(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -64,11 +79,16 @@ def summary(errors: np.ndarray) -> dict[str, float]:
     return {name: round(float(value), 6) for name, value in named.items()}
 
 
+def _worst(lags: list[np.ndarray]) -> int:
+    return int(np.max(lags, axis=1).argmax())
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--icons", type=Path, required=True, help="folder of SVG icons")
     parser.add_argument("--poses", type=int, default=50_000, help="poses in all")
     parser.add_argument("--per-icon", type=int, default=100, help="poses an icon")
+    parser.add_argument("--states", type=int, default=20, help="poses an icon whose 24 successors are drawn")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worst", type=int, default=20, help="worst cases listed")
     parser.add_argument("--out", type=Path, help="JSON lines file to append to; default standard output")
@@ -77,7 +97,7 @@ def main(argv: list[str] | None = None) -> int:
     paths = [record.path for record in scan(flags.icons) if record.status == "accepted"]
     wanted = -(-flags.poses // flags.per_icon)
     order = np.concatenate([rng.permutation(len(paths)) for _ in range(-(-wanted // len(paths)))])[:wanted]
-    cases, started = [], time.perf_counter()
+    cases, lags, started = [], [], time.perf_counter()
     for done, which in enumerate(order):
         points = outline_points(accepted_mask(flags.icons / paths[which]))
         solid = make_solid(plane_points(points, plane_circle(points)), flags.seed + done, size=BUCKETS[-1])
@@ -85,6 +105,8 @@ def main(argv: list[str] | None = None) -> int:
         target = jax.jit(splat)(solid, np.eye(3, dtype=np.float32))
         poses, angles = random_poses(rng, flags.per_icon)
         fast, sparse, exact = (np.asarray(v, float) for v in three(solid, columns, target, poses))
+        chosen = np.linspace(0, len(poses) - 1, flags.states).astype(int)
+        lags.append(np.asarray(behind(solid, columns, target, poses[chosen]), float))
         tilt = np.degrees(np.arccos(np.clip(np.abs(poses[:, 2, 2]), 0, 1)))
         kept = int(columns.count)
         cases += [
@@ -121,6 +143,7 @@ def main(argv: list[str] | None = None) -> int:
         "by_angle": {name: summary(band) for name, band in inside.items() if len(band)},
         "pair": {"max": round(float(spread.max()), 6), "mean": round(float(spread.mean()), 6)},
         "sparse": summary(sparse),
+        "behind": {"states": len(lags) * flags.states, "icon": paths[order[_worst(lags)]], **summary(np.ravel(lags))},
         "kept_columns_mean": round(float(np.mean([case["kept"] for case in cases])), 1),
         "worst": sorted(cases, key=lambda case: -abs(case["error"]))[: flags.worst],
     }

@@ -24,12 +24,16 @@ def rotated(R: Rotation, row: int, x: Array, y: Array, z: Array) -> Float32[Arra
 _SHIFT, _SHIFT_BITS = 12582912.0, 0x4B400000
 
 
+def nearest(value: Float32[Array, "..."]) -> Int32[Array, "..."]:
+    """Return rint(value), half to even, for values within 4,000,000; some other integer for any other float32."""
+    # Without the barrier XLA would add a constant of `value` to this one first, and round their sum.
+    shift = lax.optimization_barrier(jnp.float32(_SHIFT))
+    return lax.bitcast_convert_type(value + shift, jnp.int32) - jnp.int32(_SHIFT_BITS)
+
+
 def pixel(coordinate: Float32[Array, "..."], scale: float) -> Int32[Array, "..."]:
     """Return the pixel rint(160 + scale * coordinate), half to even, float32, for coordinates within 100,000."""
-    # Without the barrier XLA would add the two constants first, and a coordinate near a half would round otherwise.
-    shift = lax.optimization_barrier(jnp.float32(_SHIFT))
-    shifted = (jnp.float32(CENTRE) + jnp.float32(scale) * coordinate) + shift
-    return lax.bitcast_convert_type(shifted, jnp.int32) - jnp.int32(_SHIFT_BITS)
+    return nearest(jnp.float32(CENTRE) + jnp.float32(scale) * coordinate)
 
 
 def mark_index(

@@ -34,15 +34,15 @@ def pack(mask: Bool[Array, "rows columns"]) -> Packed:
 def pack_planes(planes: Bool[Array, "32 *cells"]) -> UInt32[Array, "*cells"]:
     """Return the words whose bit k is planes[k]: with the bits on the leading axis every lane packs its own word.
 
-    Two halves of 16 bits, because comparisons of int16 make masks of 16 bits.
+    Four quarters of 8 bits, because comparisons of int8 make masks of 8 bits.
     """
-    halves = []
-    for first in (0, WORD // 2):
-        half = jnp.zeros(planes.shape[1:], jnp.uint16)
-        for k in range(WORD // 2):
-            half = half | jnp.where(planes[first + k], jnp.uint16(1 << k), jnp.uint16(0))
-        halves.append(half.astype(jnp.uint32))
-    return halves[0] | (halves[1] << jnp.uint32(WORD // 2))
+    word = jnp.zeros(planes.shape[1:], jnp.uint32)
+    for first in range(0, WORD, 8):
+        quarter = jnp.zeros(planes.shape[1:], jnp.uint8)
+        for k in range(8):
+            quarter = quarter | jnp.where(planes[first + k], jnp.uint8(1 << k), jnp.uint8(0))
+        word = word | (quarter.astype(jnp.uint32) << jnp.uint32(first))
+    return word
 
 
 def unpack(words: Packed) -> Bool[Array, "rows columns"]:
@@ -104,12 +104,16 @@ def erode_sideways(words: Upright) -> Upright:
     return words & right & left
 
 
-def close_cross(words: Upright) -> Upright:
-    """Return the closing of the mask with the 3 x 3 cross; the outside never erodes the border."""
+def dilate_cross(words: Upright) -> Upright:
+    """Return the mask with a 3 x 3 cross at every set pixel."""
     framed = _framed(words, 0, 1)
     right, left = _sideways(framed[:, 1:-1], 1)
-    grown = words | right | left | framed[1:-1, :-2] | framed[1:-1, 2:]
-    framed = _framed(grown, FULL, 1)
+    return words | right | left | framed[1:-1, :-2] | framed[1:-1, 2:]
+
+
+def close_cross(words: Upright) -> Upright:
+    """Return the closing of the mask with the 3 x 3 cross; the outside never erodes the border."""
+    framed = _framed(dilate_cross(words), FULL, 1)
     right, left = _sideways(framed[:, 1:-1], 1)
     return framed[1:-1, 1:-1] & right & left & framed[1:-1, :-2] & framed[1:-1, 2:]
 

@@ -14,16 +14,22 @@ CELL = 0.1
 GAP = 2
 # Inside the outline one column in BLOCK x BLOCK cells (2 pixels a side) stays.
 BLOCK = 4
+# For pictures of half the size, one in so many cells a side inside the outline (4 pixels) and along it (2 pixels).
+COARSE_BLOCK, COARSE_OUTLINE = 8, 4
 
 
 @struct
 class Skeleton:
-    """The columns (x, y, |z| <= h) that the span renderer draws, in solid units, padded with zeros."""
+    """The columns (x, y, |z| <= h) that the span renderer draws, in solid units, padded with zeros.
+
+    The first `coarse` of them are enough for pictures of half the size.
+    """
 
     x: Float32[Array, "*B C"]
     y: Float32[Array, "*B C"]
     index: UInt32[Array, "*B C"]  # each column's place in the solid, which its samples' depths depend on
     count: Int32[Array, "*B"]  # the first `count` columns are real
+    coarse: Int32[Array, "*B"]
     seed: UInt32[Array, "*B"]
 
 
@@ -36,7 +42,12 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
     """
     count = int(solid.count)
     x, y = np.asarray(solid.x)[:count], np.asarray(solid.y)[:count]
-    keep = np.flatnonzero(_exposed(x, y) | _one_a_block(x, y))
+    exposed = _exposed(x, y)
+    keep = np.flatnonzero(exposed | _one_a_block(x, y, BLOCK))
+    coarse = np.zeros(len(keep), bool)
+    for rows, block in ((exposed[keep], COARSE_OUTLINE), (~exposed[keep], COARSE_BLOCK)):
+        coarse[rows] = _one_a_block(x[keep][rows], y[keep][rows], block)
+    keep = np.concatenate([keep[coarse], keep[~coarse]])
     size = -(-len(keep) // CHUNK) * CHUNK if size is None else size
     require(size % CHUNK == 0, "skeleton: padded size", f"a multiple of {CHUNK}", size)
     require(len(keep) <= size, "skeleton: padded size", f"at least {len(keep)}", size)
@@ -46,6 +57,7 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
         y=jnp.asarray(np.pad(y[keep], pad)),
         index=jnp.asarray(np.pad(keep.astype(np.uint32), pad)),
         count=jnp.int32(len(keep)),
+        coarse=jnp.int32(coarse.sum()),
         seed=jnp.asarray(solid.seed, jnp.uint32),
     )
 
@@ -62,9 +74,9 @@ def _exposed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.logical_not(ndimage.binary_erosion(filled, square))[row, column]
 
 
-def _one_a_block(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return which columns are the nearest to the centre of their block."""
-    side = CELL * BLOCK
+def _one_a_block(x: np.ndarray, y: np.ndarray, cells: int) -> np.ndarray:
+    """Return which columns are the nearest to the centre of their block of so many cells a side."""
+    side = CELL * cells
     row, column = (((v + RADIUS) / side).astype(int) for v in (y, x))
     distance = (x + RADIUS - (column + 0.5) * side) ** 2 + (y + RADIUS - (row + 0.5) * side) ** 2
     block = row * int(2 * RADIUS / side + 1) + column

@@ -4,18 +4,22 @@ How far its IoU can be from the exact renderer's is measured by benchmarks/margi
 the exact renderer's. On a CPU map it over poses (`jax.lax.map`), on an accelerator `jax.vmap` it.
 """
 
+import dataclasses
 import functools
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.lax import optimization_barrier
 
 from rotajax.geometry.solid import RADIUS, Solid
-from rotajax.render.camera import SCALE, SIZE, pixel, rotated
+from rotajax.render.camera import CENTRE, SCALE, SIZE, nearest, rotated
 from rotajax.render.packed import (
     WORD,
     Upright,
     close_cross,
+    dilate_cross,
     dilate_disk,
     flip_diagonal,
     pack_planes,
@@ -25,21 +29,49 @@ from rotajax.render.packed import (
 from rotajax.render.skeleton import Skeleton
 from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32
 
-WORDS = SIZE // WORD
 # Columns a step of the loop: their coordinates stay in a core's cache.
 CHUNK = 2048
-# The table of segments. Down: rows along the major axis, |a| <= 140 < ROWS / 2, as GROUPS groups of STEPS rows.
-# Across: lines w = b - m a, |w| <= 140 sqrt 2 < LINES / 2, as LINE_WORDS words of 32. One picture a phase: w is known
-# to 1 / PHASES of a cell before its row's m a is added and rounded, else a long straight edge could be off by a pixel
-# in every second row.
-GROUPS, STEPS = 9, 32
-ROWS = GROUPS * STEPS
-LINE_WORDS = 13
-LINES = LINE_WORDS * WORD
-PHASES = 2
-LANES = PHASES * GROUPS * LINE_WORDS
-# The end of no segment: before every row.
-NOTHING = -ROWS
+# Rounding to the nearest after adding it is rounding up, but for what lies less than a thousandth above an integer.
+UP = 0.5 - 1 / 1024
+
+
+class Grid(NamedTuple):
+    """A picture's size and the table of its segments.
+
+    Down: rows along the major axis, |a| <= 28 scale < rows / 2, as groups of steps. Across: lines w = b - m a,
+    |w| <= 28 sqrt 2 scale < lines / 2, as words of 32. One picture a phase: w is known to 1 / phases of a cell before
+    its row's m a is added and rounded, else a long straight edge could be off by a pixel in every second row. An entry
+    is the end of a segment in pairs of rows, for it to fit a byte; 0 is none.
+    """
+
+    scale: float
+    centre: float
+    size: int
+    groups: int
+    steps: int
+    line_words: int
+    phases: int
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return self.groups * self.steps
+
+    @property
+    def lines(self) -> int:
+        """Lines of the table, a phase."""
+        return self.line_words * WORD
+
+    @property
+    def words(self) -> int:
+        """Words a row of the picture."""
+        return self.size // WORD
+
+
+FINE = Grid(scale=SCALE, centre=CENTRE, size=SIZE, groups=8, steps=36, line_words=14, phases=2)
+# Half as many pixels a side; pixel i covers pixels 2 i and 2 i + 1.
+COARSE = Grid(scale=SCALE / 2, centre=CENTRE / 2 - 0.25, size=SIZE // 2, groups=8, steps=18, line_words=8, phases=1)
+LINE_WORDS, LINES = FINE.line_words, FINE.lines
 
 
 def span(shape: Solid | Skeleton, R: Rotation) -> Mask:
@@ -57,10 +89,21 @@ def span(shape: Solid | Skeleton, R: Rotation) -> Mask:
 
 def span_packed(shape: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
     """Return the silhouette of `span` in packed form, UInt32[320, 10] (see rotajax.render.packed)."""
-    across, R, slope = downwards(jnp.asarray(R))
-    table, ends = _draw(shape, R, slope)
-    picture = close_cross(dilate_disk(_fill(table, slope) | ends))
+    across, picture = turned_picture(FINE, shape, R)
     return jax.lax.cond(across, flip_diagonal, jnp.transpose, picture)
+
+
+def turned_picture(grid: Grid, shape: Solid | Skeleton, R: Rotation) -> tuple[Bool[Array, ""], Upright]:
+    """Return (flipped, picture): the silhouette on a grid, as it is drawn fastest, upright or flipped by its diagonal.
+
+    A skeleton's picture on the coarse grid is that of its first columns.
+    """
+    if grid is COARSE and isinstance(shape, Skeleton):
+        shape = dataclasses.replace(shape, count=shape.coarse)
+    across, R, slope = downwards(jnp.asarray(R))
+    table, ends = _draw(grid, shape, R, slope)
+    points = _fill(grid, table, slope) | ends
+    return across, close_cross(dilate_disk(points) if grid is FINE else dilate_cross(points))
 
 
 def downwards(R: Rotation) -> tuple[Bool[Array, ""], Rotation, Float32[Array, ""]]:
@@ -76,14 +119,14 @@ def downwards(R: Rotation) -> tuple[Bool[Array, ""], Rotation, Float32[Array, ""
     return across, R, slope
 
 
-def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tuple[Array, Upright]:
+def _draw(grid: Grid, shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tuple[Array, Upright]:
     """Return the furthest end of a segment that starts in each cell of the table, and the ends of all columns, packed.
 
     A segment from a1 to a2 on line w is written at (ceil a1, w), its end is floor a2: inside it a row's cell is
     w + m a, rounded in two parts. Its two ends are between rows, and are marked as the exact renderer marks them.
     """
     lane = jnp.arange(CHUNK, dtype=jnp.int32)
-    scale = jnp.float32(SCALE)
+    scale, up = jnp.float32(grid.scale), jnp.float32(UP)
 
     def chunk(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         table, marks = carry
@@ -93,51 +136,66 @@ def _draw(shape: Solid | Skeleton, R: Rotation, slope: Float32[Array, ""]) -> tu
         valid = first + lane < shape.count
         a, b = (scale * (R[row, 0] * x + R[row, 1] * y) for row in (1, 0))
         half = scale * jnp.abs(R[1, 2]) * h
-        start, end = jnp.ceil(a - half).astype(jnp.int32), jnp.floor(a + half).astype(jnp.int32)
-        line = jnp.floor(jnp.float32(PHASES) * (b - slope * a) + jnp.float32(PHASES / 2)).astype(jnp.int32)
-        cell = _cell(start, line + PHASES * (LINES // 2))
-        end = jnp.where(valid & (start <= end), end, NOTHING).astype(jnp.int16)
-        table = table.at[cell].max(end, mode="promise_in_bounds")
+        start, end = nearest(a - half + up), nearest(a + half - up)
+        line = nearest(jnp.float32(grid.phases) * (b - slope * a) + jnp.float32((grid.phases - 1) / 2))
+        # The last row may be missing: it is within a pixel of the segment's end, which is marked.
+        pairs = jnp.where(valid & (start <= end), (end + jnp.int32(grid.rows // 2 + 1)) >> 1, 0).astype(jnp.uint8)
+        table = table.at[_cell(grid, start, line)].max(pairs, mode="promise_in_bounds")
         for z in (-h, h):
-            u, v = (jnp.clip(pixel(rotated(R, row, x, y, z), SCALE), 0, SIZE - 1) for row in (0, 1))
-            index = ((u & 31) * WORDS + (u >> 5)) * SIZE + v
-            marks = marks.at[jnp.where(valid, index, SIZE * SIZE)].set(jnp.uint8(1), mode="promise_in_bounds")
+            u, v = (nearest(jnp.float32(grid.centre) + scale * rotated(R, row, x, y, z)) for row in (0, 1))
+            index = ((u & 31) * grid.words + (u >> 5)) * grid.size + v
+            index = jnp.where(valid, _within(index, grid.size * grid.size), jnp.uint32(grid.size * grid.size))
+            marks = marks.at[index].set(jnp.uint8(1), mode="promise_in_bounds")
         return table, marks
 
     chunks = (shape.count + jnp.int32(CHUNK - 1)) // jnp.int32(CHUNK)
-    table, marks = jnp.full(ROWS * PHASES * LINES, NOTHING, jnp.int16), jnp.zeros(SIZE * SIZE + 1, jnp.uint8)
+    table, marks = (
+        jnp.zeros(grid.rows * grid.phases * grid.lines, jnp.uint8),
+        jnp.zeros(grid.size * grid.size + 1, jnp.uint8),
+    )
     table, marks = jax.lax.fori_loop(jnp.int32(0), chunks, chunk, (table, marks))
-    marks = optimization_barrier(marks[: SIZE * SIZE].reshape(WORD, WORDS * SIZE))
-    return table, optimization_barrier(pack_planes(marks != 0)).reshape(WORDS, SIZE)
+    marks = optimization_barrier(marks[: grid.size * grid.size].reshape(WORD, grid.words * grid.size))
+    return table, optimization_barrier(pack_planes(marks != 0)).reshape(grid.words, grid.size)
 
 
-def _cell(row: Int32[Array, "C"], line: Int32[Array, "C"]) -> Int32[Array, "C"]:
+def _cell(grid: Grid, row: Int32[Array, "C"], line: Int32[Array, "C"]) -> UInt32[Array, "C"]:
     """Return the place of a cell in the table: [row in group, bit of the word, group, phase, word], for long lanes."""
-    row, line = jnp.clip(row + ROWS // 2, 0, ROWS - 1), jnp.clip(line, 0, PHASES * LINES - 1)
-    group, phase, line = row // STEPS, line % PHASES, line // PHASES
-    return (((row % STEPS * WORD + line % WORD) * GROUPS + group) * PHASES + phase) * LINE_WORDS + line // WORD
+    row, line = row + grid.rows // 2, line + grid.phases * (grid.lines // 2)
+    group, phase, line = row // grid.steps, line % grid.phases, line // grid.phases
+    cell = (
+        ((row % grid.steps * WORD + line % WORD) * grid.groups + group) * grid.phases + phase
+    ) * grid.line_words + line // WORD
+    return _within(cell, grid.rows * grid.phases * grid.lines)
 
 
-def _fill(table: Array, slope: Float32[Array, ""]) -> Upright:
+def _within(index: Int32[Array, "C"], size: int) -> UInt32[Array, "C"]:
+    """Return indices as they are where the pose is a rotation; inside the array whatever it is."""
+    return jnp.minimum(index.astype(jnp.uint32), jnp.uint32(size - 1))
+
+
+def _fill(grid: Grid, table: Array, slope: Float32[Array, ""]) -> Upright:
     """Return the packed union of the segments: cells up to the furthest end so far, rows moved into place."""
-    table = table.reshape(STEPS, WORD, GROUPS, PHASES * LINE_WORDS)
-    nothing = jnp.full((WORD, PHASES * LINE_WORDS), NOTHING, table.dtype)
-    highest = jnp.moveaxis(jnp.max(table, axis=0), 1, 0)
+    table = table.reshape(grid.steps, WORD, grid.phases * grid.groups * grid.line_words)
+    nothing = jnp.zeros((WORD, grid.phases * grid.line_words), table.dtype)
+    highest = jnp.moveaxis(jnp.max(table, axis=0).reshape(WORD, grid.groups, grid.phases * grid.line_words), 1, 0)
     _, before = jax.lax.scan(lambda far, group: (jnp.maximum(far, group), far), nothing, highest)
-    before = optimization_barrier(jnp.moveaxis(before, 0, 1).reshape(WORD, LANES))
-    a = jnp.arange(ROWS, dtype=jnp.int32) - ROWS // 2
-    row = jnp.repeat(a.astype(table.dtype).reshape(GROUPS, STEPS).T, PHASES * LINE_WORDS, axis=1)
+    before = optimization_barrier(jnp.moveaxis(before, 0, 1).reshape(WORD, grid.phases * grid.groups * grid.line_words))
+    row = np.arange(grid.rows)
+    pair = np.repeat(
+        (row // 2).astype(np.uint8).reshape(grid.groups, grid.steps).T, grid.phases * grid.line_words, axis=1
+    )
 
     def sweep(far: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
         far = jnp.maximum(far, step[0])
-        return far, pack_planes(far >= step[1][None])
+        return far, pack_planes(far > step[1][None])
 
-    _, words = jax.lax.scan(sweep, before, (table.reshape(STEPS, WORD, LANES), row))
-    words = jnp.transpose(words.reshape(STEPS, GROUPS, PHASES, LINE_WORDS), (3, 2, 1, 0))
-    offset = (jnp.arange(PHASES, dtype=jnp.float32) + jnp.float32(0.5)) / jnp.float32(PHASES) - jnp.float32(0.5)
-    moved = jnp.rint(offset[:, None] + slope * a.astype(jnp.float32)[None]).astype(jnp.int32).reshape(-1)
-    words = optimization_barrier(words.reshape(LINE_WORDS, PHASES * ROWS))
-    words = shift_rows(words, moved + jnp.int32(SIZE // 2 - LINES // 2), width=WORDS, reach=6)
-    words = functools.reduce(jnp.bitwise_or, jnp.split(words, PHASES, axis=1))
-    edge = (SIZE - ROWS) // 2
+    _, words = jax.lax.scan(sweep, before, (table, jnp.asarray(pair)))
+    words = jnp.transpose(words.reshape(grid.steps, grid.groups, grid.phases, grid.line_words), (3, 2, 1, 0))
+    offset = (np.arange(grid.phases, dtype=np.float32) + np.float32(0.5)) / np.float32(grid.phases) - np.float32(0.5)
+    a = jnp.asarray(row - grid.rows // 2, jnp.float32)
+    moved = nearest(jnp.asarray(offset)[:, None] + slope * a[None]).reshape(-1)
+    words = optimization_barrier(words.reshape(grid.line_words, grid.phases * grid.rows))
+    words = shift_rows(words, moved + jnp.int32(grid.size // 2 - grid.lines // 2), width=grid.words, reach=7)
+    words = functools.reduce(jnp.bitwise_or, jnp.split(words, grid.phases, axis=1))
+    edge = (grid.size - grid.rows) // 2
     return jnp.pad(words, ((0, 0), (edge, edge)))

@@ -12,10 +12,12 @@ from rotajax.devices import spread
 from rotajax.geometry.quaternion import from_matrix, multiply, to_matrix
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.geometry.solid import Solid
+from rotajax.render.packed import unpack
 from rotajax.render.skeleton import Skeleton, skeleton
 from rotajax.render.span import span_packed
 from rotajax.render.splat import splat
 from rotajax.search.goalmap import GoalMap, goal_map
+from rotajax.search.score import Goal, make_goal, span_iou
 from rotajax.tasks.starts import SUCCESS_IOU
 from rotajax.tasks.task import Task
 from rotajax.types import Array, Float32, Mask, Rotation, UInt32
@@ -38,7 +40,7 @@ class Ground:
 
     task: Task
     skeleton: Skeleton
-    target: Array  # packed span silhouette of the target
+    target: Goal  # span silhouette of the target
     mask: Array  # exact silhouette of the target
     sparse: bool  # fewer columns than the margin was measured for
     start: np.ndarray  # quaternion
@@ -77,7 +79,7 @@ def make_ground(task: Task, *, columns: int | None = None) -> Ground:
     return Ground(
         task=task,
         skeleton=bones,
-        target=target,
+        target=_goal(target),
         mask=mask,
         sparse=int(task.solid.count) < DENSE * int(np.asarray(mask).sum()),
         start=from_matrix(np.asarray(task.start)),
@@ -111,16 +113,20 @@ def first_verified(
     return None
 
 
-def _span_iou(pose: Rotation, bones: Skeleton, target: UInt32[Array, "H words"]) -> Float32[Array, ""]:
-    return iou(span_packed(bones, pose), target)
+def _span_iou(pose: Rotation, bones: Skeleton, target: Goal) -> Float32[Array, ""]:
+    return span_iou(bones, pose, target)
 
 
 def _splat_iou(pose: Rotation, solid: Solid, mask: Mask) -> Float32[Array, ""]:
     return iou(splat(solid, pose), mask)
 
 
-_packed = jax.jit(span_packed)
-_exact = jax.jit(splat)
+_packed, _exact = jax.jit(span_packed), jax.jit(splat)
+
+
+@jax.jit
+def _goal(packed: UInt32[Array, "H words"]) -> Goal:
+    return make_goal(unpack(packed))
 
 
 @jax.jit

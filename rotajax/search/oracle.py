@@ -10,17 +10,21 @@ from rotajax.geometry.solid import Solid
 from rotajax.render.certified import completed
 from rotajax.render.packed import close_cross, pack
 from rotajax.render.skeleton import Skeleton
-from rotajax.render.span import span_packed
 from rotajax.render.splat import disks, splat_packed
+from rotajax.search.score import halved, make_goal, span_iou
 from rotajax.search.successors import successor_poses
-from rotajax.types import Array, Float32, Int32, Mask, Rotation, struct
+from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, struct
 
-# Above what benchmarks/margin.py has measured. Two poses of one solid whose span IoUs differ by more than PAIR_MARGIN
-# are in the order of their exact IoUs (largest difference of two errors: 0.0063, in 50,000 poses). An exact IoU is at
-# most so much above the span's (0.0035, in 50,000), or above that of the skeleton's samples alone (0.0012, in 20,000).
+# Above what benchmarks/margin.py has measured. In half-size spans the winner was at most 0.00XX below the best (XX,000
+# states). Two poses of one solid whose span IoUs differ by more than PAIR_MARGIN are in the order of their exact IoUs
+# (largest difference of two errors: 0.0063, in 50,000 poses). An exact IoU is at most so much above the span's (0.0035,
+# in 50,000), or above that of the skeleton's samples alone (0.0012, in 20,000).
+COARSE_MARGIN = 0.02
 PAIR_MARGIN = 0.007
 ABOVE_SPAN = 0.0045
 ABOVE_SPARSE = 0.002
+# Of no IoU.
+ANY = 2.0
 # How far a successor has been drawn.
 SPAN, SPARSE, EXACT = range(3)
 
@@ -30,7 +34,7 @@ class Choice:
     """The best successor and what was known when it was chosen."""
 
     best: Int32[Array, ""]  # its action, the lowest on ties of exact IoU
-    ious: Float32[Array, "A"]  # the best known of each: exact, of the skeleton's samples, or of spans
+    ious: Float32[Array, "A"]  # the best known of each: exact, of the skeleton's samples, of spans, of half-size spans
     settled: Int32[Array, ""]  # how many successors were drawn exactly
 
 
@@ -45,20 +49,31 @@ class _Draft:
 
 
 def best_by_iou(
-    solid: Solid, columns: Solid | Skeleton, target: Mask, R: Rotation, *, margin: float = PAIR_MARGIN
+    solid: Solid,
+    columns: Solid | Skeleton,
+    target: Mask,
+    R: Rotation,
+    *,
+    margin: float = PAIR_MARGIN,
+    coarse_margin: float = COARSE_MARGIN,
 ) -> Choice:
     """Return the successor of a pose with the highest exact IoU.
 
-    Spans of `columns` (the solid's skeleton, or the solid itself) shortlist: a successor whose span IoU is more than
-    `margin` below the best cannot win. Where more than one is left, the one that may be highest is drawn more exactly,
-    again and again, until an exact IoU is above what any other may have. A skeleton gives a stage between.
+    Spans of `columns` (the solid's skeleton, or the solid itself) shortlist, of a skeleton in half-size pictures first:
+    a successor whose span IoU is more than `margin`, there `coarse_margin`, below the best cannot win. Where more than
+    one is left, the one that may be highest is drawn more exactly, again and again, until an exact IoU is above what
+    any other may have. A skeleton gives a stage between. Solids of fewer columns than pixels, whose samples leave gaps,
+    are drawn exactly.
     """
     poses, goal = successor_poses(R), pack(target)
-    rough = jax.lax.map(lambda pose: iou(span_packed(columns, pose), goal), poses)
-    contender = rough >= jnp.max(rough) - jnp.float32(margin)
+    dense = solid.count >= jnp.sum(target, dtype=jnp.int32)
+    near, coarse_near, above = (
+        jnp.where(dense, jnp.float32(m), jnp.float32(ANY)) for m in (margin, coarse_margin, ABOVE_SPAN)
+    )
+    rough, contender = _shortlist(columns, target, poses, near, coarse_near)
     start = _Draft(
         ious=rough,
-        most=jnp.where(contender, rough + jnp.float32(ABOVE_SPAN), jnp.float32(-1)),
+        most=jnp.where(contender, rough + above, jnp.float32(-1)),
         stage=jnp.full(rough.shape, SPAN, jnp.int32),
         drawn=jnp.zeros((len(poses), 10, 320) if isinstance(columns, Skeleton) else (0,), jnp.uint32),
     )
@@ -69,8 +84,26 @@ def best_by_iou(
         partial(step, solid, columns, goal, poses),
         start,
     )
-    best = jnp.argmax(jnp.where(contested, _exact(done), rough)).astype(jnp.int32)
+    best = jnp.argmax(jnp.where(contested, _exact(done), start.most)).astype(jnp.int32)
     return Choice(best=best, ious=done.ious, settled=jnp.sum(done.stage == EXACT, dtype=jnp.int32))
+
+
+def _shortlist(
+    columns: Solid | Skeleton, target: Mask, poses: Float32[Array, "A 3 3"], margin: Array, coarse_margin: Array
+) -> tuple[Float32[Array, "A"], Bool[Array, "A"]]:
+    """Return the successors' IoUs by spans, and which of them may win."""
+    fine = make_goal(target)
+    if not isinstance(columns, Skeleton):
+        rough = jax.lax.map(lambda pose: span_iou(columns, pose, fine), poses)
+        return rough, rough >= jnp.max(rough) - margin
+    small = make_goal(halved(target))
+    rough = jax.lax.map(lambda pose: span_iou(columns, pose, small), poses)
+    left = rough >= jnp.max(rough) - coarse_margin
+    drawn = jax.lax.map(
+        lambda one: jax.lax.cond(one[1], lambda: span_iou(columns, one[0], fine), lambda: jnp.float32(-1)),
+        (poses, left),
+    )
+    return jnp.where(left, drawn, rough), drawn >= jnp.maximum(jnp.max(drawn) - margin, jnp.float32(0))
 
 
 def _waiting(draft: _Draft) -> Float32[Array, "A"]:
