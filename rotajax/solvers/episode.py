@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 import jax
 import numpy as np
 
+from rotajax.checks import require
 from rotajax.env.state import RUNNING, State
 from rotajax.records import OUTCOMES, EpisodeKey
 from rotajax.records.lines import decision_line, episode_line, shortest
@@ -53,7 +54,7 @@ async def play_episode(table: Table, row: int, key: EpisodeKey) -> bool:
             return False
         t = int(scene.state.decisions)
         view, current = scene.pictures(table.condition.auxiliary)
-        panel = await _in_thread(table, _kept_panel, store, target, view, current)
+        panel = await _in_thread(table, _kept_panel, store, (target, view, current))
         question = Question(
             episode=table.opaque(key),
             turn=t,
@@ -77,6 +78,7 @@ async def play_episode(table: Table, row: int, key: EpisodeKey) -> bool:
             table.outage += 1
             await store.fail(key, t, error)
             return False
+        require(isinstance(reply, Reply), "solver: answer", "a Reply", type(reply).__name__)
         table.count["malformed"] += len(reply.fields.get("codes", ()))
         if reply.action is None:
             table.count["failed"] += 1
@@ -120,13 +122,13 @@ async def _recall(table: Table, row: int, state: State, line: dict) -> Turn:
         there = dataclasses.replace(state, R=pose, iou=np.float32(line["iou_before"]), outcome=np.int32(RUNNING))
         scene = await table.simulator.look(row, jax.tree.map(np.asarray, there))
         pictures = table.simulator.targets[row], *scene.pictures(table.condition.auxiliary)
-        panel = await _in_thread(table, _kept_panel, table.store, *pictures)
+        panel = await _in_thread(table, _kept_panel, table.store, pictures, True)
     return Turn(panel, line["action"], line["angle"], line["cot"])
 
 
-def _kept_panel(store: Store, target: np.ndarray, view: np.ndarray | None, current: np.ndarray) -> Panel:
-    panel = make_panel(target, view, current)
-    store.put_panel(panel)
+def _kept_panel(store: Store, pictures: tuple, anew: bool = False) -> Panel:
+    panel = make_panel(*pictures)
+    store.put_panel(panel, anew=anew)
     return panel
 
 

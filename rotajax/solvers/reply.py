@@ -1,8 +1,11 @@
 """`Reply`: what a solver answers, and the two ways in which it can fail without its own fault."""
 
 import dataclasses
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from rotajax.checks import require
 from rotajax.env.actions import ACTIONS, STOP
@@ -11,7 +14,8 @@ from rotajax.solvers.question import Question
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """A decision, or the reason why there is none. Raises ValueError for both or neither, and for an unknown index."""
+    """A decision, or the reason why there is none. Raises ValueError for both or neither, for an unknown
+    index, and for fields that JSON cannot hold."""
 
     action: int | None  # an index of ACTIONS, 24 is STOP
     failure: str | None = None  # a reason code: the solver's own failure to give a legal action
@@ -23,7 +27,13 @@ class Reply:
             require(bool(self.failure), "reply: failure", "a reason code where there is no action", repr(self.failure))
         else:
             require(self.failure is None, "reply: failure", "none beside an action", repr(self.failure))
-            require(0 <= self.action <= STOP, "reply: action", f"an index from 0 to {STOP}", repr(self.action))
+            whole = isinstance(self.action, int | np.integer) and not isinstance(self.action, bool)
+            good = whole and 0 <= self.action <= STOP
+            require(good, "reply: action", f"an index from 0 to {STOP}", repr(self.action))
+        try:
+            json.dumps(dict(self.fields), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"reply: fields: expected JSON values, got {error}") from None
 
     @property
     def named(self) -> tuple[str, int]:

@@ -72,10 +72,13 @@ class Store:
         earlier = self.earlier.pop(key, [])
         return _DiskJournal(self, key, t, [answer for answer in earlier if answer["t"] == t])
 
-    def put_panel(self, panel: Panel) -> None:
-        """Keep a picture under its hash, whole or not at all. A lost one can be drawn again from its pose."""
+    def put_panel(self, panel: Panel, *, anew: bool = False) -> None:
+        """Keep a picture under its hash, whole or not at all; `anew` in place of a damaged one.
+
+        It is not waited for: one that is lost with the machine's power is drawn again from its pose.
+        """
         path = self._panel(panel.sha256)
-        if path.exists():
+        if path.exists() and not anew:
             return
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".panel.")
         with os.fdopen(handle, "wb") as file:
