@@ -14,6 +14,7 @@ examples:
   rotajax eval --solver api --model M --base-url U --suite mini --limit 3 --prices prices.json --max-cost 2 --dry-run
   rotajax eval --solver api --model M --base-url U --suite mini --condition no_history --out runs/no_history
   rotajax eval --solver pixels --suite mini --limit 4 --out runs/pixels
+  rotajax eval --solver react --model M --base-url U --suite mini --limit 3 --out runs/react
   rotajax eval --solver my_solver:solve --suite mini --out runs/mine
 
 The key is taken from the environment only: ROTAJAX_API_KEY or OPENAI_API_KEY, or the variable that --key-env names. It
@@ -49,6 +50,12 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of a random solver (default: 0)")
     parser.add_argument("--devices", type=int, metavar="N", help="CPU cores to use (default: all usable ones)")
     _add_endpoint(parser)
+    parser.add_argument(
+        "--allow-unsandboxed",
+        action="append",
+        metavar="NAME",
+        help="let react or magentic run code although this machine does not enforce NAME; the refusal names what it is",
+    )
     parser.set_defaults(run=run)
 
 

@@ -1,42 +1,34 @@
-"""Agents against a real server with scripted tool calls; their code runs in the real sandbox."""
+"""The ReAct agent against a real server with scripted tool calls; its code runs in the real sandbox."""
 
 import argparse
 import asyncio
-import base64
-import io
 import json
 import re
 
 import numpy as np
 import pytest
-from PIL import Image
 
+from agents import ANSWER, LIMITS, best_layers, calls, make_question, pictures, python, solve, tool_messages
 from endpoints import QUICK, Script, bad, ok, serving
 from rotajax.env.actions import STOP, action_index
 from rotajax.solvers.agents import probe
 from rotajax.solvers.agents.command import open_workshop
 from rotajax.solvers.agents.probe import available
 from rotajax.solvers.agents.react import react_solver
-from rotajax.solvers.agents.sandbox import Layers, Limits, SandboxError
+from rotajax.solvers.agents.sandbox import Layers, SandboxError
 from rotajax.solvers.agents.tools import Workshop, task_files
 from rotajax.solvers.client import ChatClient
 from rotajax.solvers.loop import run_solver
 from rotajax.solvers.parse import read_answer
-from rotajax.solvers.picture import make_panel
-from rotajax.solvers.question import CONDITIONS, Journal, Question, Turn
+from rotajax.solvers.question import Journal
 from rotajax.solvers.reply import InfrastructureError
 from rotajax.tasks.suite import load_suite
 from suites import write_tiny_suite
 
-LIMITS = Limits(seconds=20.0, memory_mib=512, workspace_mib=16)
-ANSWER = '{"cot":"turn it","type":"YAW_POS","angle":30}'
-
 
 @pytest.fixture(scope="session")
 def layers():
-    """The best layers of this machine, whatever they leave open: what they enforce is tested in test_sandbox."""
-    found = available()
-    return found.require(found.missing)
+    return best_layers()
 
 
 @pytest.fixture
@@ -44,75 +36,8 @@ def workshop(layers):
     return Workshop(layers, LIMITS)
 
 
-def make_question(condition="full", turns=2, **more):
-    """A question with two earlier turns, of which the condition may leave the history out."""
-    condition = CONDITIONS[condition]
-    rng = np.random.default_rng(7)
-    target, current = rng.random((2, 320, 320)) < 0.5
-    view = rng.integers(0, 256, (320, 320), np.uint8) if condition.auxiliary else None
-    earlier = [make_panel(target, view, np.roll(current, n + 1)) for n in range(turns)]
-    history = tuple(Turn(panel, "ROLL_NEG", 10, f"thought {n}") for n, panel in enumerate(earlier))
-    return Question(
-        episode="e",
-        turn=turns,
-        seed=0,
-        target=target,
-        view=view,
-        current=current,
-        panel=make_panel(target, view, current),
-        history=history if condition.history else (),
-        condition=condition,
-        **more,
-    )
-
-
-def calls(*wanted, text=None):
-    """A response in which the model calls tools: (name, arguments)."""
-    made = [
-        {
-            "id": f"id-{n}",
-            "type": "function",
-            "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)},
-        }
-        for n, (name, given) in enumerate(wanted)
-    ]
-    return ok(text, tool_calls=made, choice={"finish_reason": "tool_calls"})
-
-
-def python(code):
-    return ("python", {"code": code})
-
-
-def solve(make, *responses, question=None, **options):
-    """Ask an agent one question; return the script of the endpoint and the reply, or the exception that came."""
-    script = Script(*responses)
-
-    async def run():
-        async with serving(script.app()) as base:
-            solver = make(ChatClient(base, "m", None, QUICK), **options)
-            try:
-                return await solver(question or make_question())
-            except Exception as error:
-                return error
-            finally:
-                await solver.aclose()
-
-    return script, asyncio.run(run())
-
-
 def react(workshop, *responses, **more):
     return solve(lambda client, **options: react_solver(client, workshop, **options), *responses, **more)
-
-
-def tool_messages(body):
-    return [message["content"] for message in body["messages"] if message["role"] == "tool"]
-
-
-def pictures(body):
-    """The pictures that came back from tools in a request's last message."""
-    parts = body["messages"][-1]["content"]
-    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    return [Image.open(io.BytesIO(base64.b64decode(url.split(",", 1)[1]))) for url in urls]
 
 
 def test_react_works_on_its_pictures_and_answers(workshop):
