@@ -1,0 +1,1 @@
+"""Training inside the simulator: environment, pose-posterior network, imitation, PPO, checkpoints (extra `train`)."""

@@ -1,0 +1,46 @@
+"""`Agent`: a network and the filter around it, as the player of many games at once."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from rotajax.train.belief import Habits, Tables, know_nothing, likelihood, move, see, worth
+from rotajax.train.net import PoseNet
+from rotajax.train.world import Pictures
+from rotajax.types import Array, Bool, Float32, Int32
+
+
+class Agent(eqx.Module):
+    """What plays: the network, how often training showed each tilt, the filter's numbers and whether it remembers."""
+
+    net: PoseNet
+    tilts: Float32[Array, "tilts"]
+    habits: Habits
+    history: bool = eqx.field(static=True)
+
+    def look(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables) -> tuple[Any, Any]:
+        """Return the beliefs after a batch of pictures, and the expected worth of each rotation, [B, 24]."""
+        logits = self.net(seen.target, seen.view, seen.current)
+
+        def one(logits: Array, belief: Array) -> tuple[Array, Array]:
+            evidence = likelihood(logits, self.tilts, self.habits)
+            belief = see(belief if self.history else know_nothing(), evidence, self.habits, lookup)
+            return belief, worth(belief, self.habits, lookup)
+
+        return jax.vmap(one)(logits, beliefs)
+
+    def act(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables):
+        """Return the best rotations, [B], and the beliefs after them."""
+        beliefs, values = self.look(seen, beliefs, lookup)
+        actions = jnp.argmax(values, axis=1).astype(jnp.int32)
+        return actions, self.move(beliefs, actions, lookup)
+
+    @staticmethod
+    def move(beliefs: Array, actions: Int32[Array, "B"], lookup: Tables, ended: Bool[Array, "B"] | None = None):
+        """Return beliefs after actions; where a game ended, those of a fresh one."""
+        beliefs = jax.lax.map(lambda item: move(*item, lookup), (beliefs, actions))
+        if ended is not None:
+            beliefs = jnp.where(ended[:, None], know_nothing()[None], beliefs)
+        return beliefs

@@ -1,0 +1,65 @@
+"""Icons, starts, poses and labels drawn under jit."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rotajax.geometry.rotation import ANGLES, DIRECTIONS, MATRICES, compose
+from rotajax.tasks.starts import LONGEST, SHORTEST, TURN_DEG
+from rotajax.train.grid import Corners, corners
+from rotajax.train.world import World
+from rotajax.types import Array, Float32, Int32, Key, Rotation
+
+# The six turns of 30 degrees.
+TURNS_30 = MATRICES[len(ANGLES) * np.arange(len(DIRECTIONS)) + ANGLES.index(int(TURN_DEG))]
+# Half of the free poses are tilted by a normal angle of this spread: the game is decided near the target.
+NEAR_DEG = 18.0
+
+
+def draw_icon(key: Key[Array, ""], world: World) -> Int32[Array, ""]:
+    """Return the number of an icon."""
+    return jax.random.randint(key, (), 0, len(world), jnp.int32)
+
+
+def draw_start(key: Key[Array, ""]) -> Rotation:
+    """Return the pose after 6 to 16 turns of 30 degrees, none of which undoes the one before (section 3.3)."""
+    length_key, *keys = jax.random.split(key, LONGEST + 1)
+    length = jax.random.randint(length_key, (), SHORTEST, LONGEST + 1, jnp.int32)
+    R, last = jnp.eye(3, dtype=jnp.float32), jnp.int32(-1)
+    for position, turn_key in enumerate(keys):
+        # Of the other five directions one is drawn; the first is free.
+        free = jax.random.randint(turn_key, (), 0, 6, jnp.int32)
+        five = jax.random.randint(turn_key, (), 0, 5, jnp.int32)
+        undo = last ^ 1
+        direction = jnp.where(last < 0, free, five + (five >= undo).astype(jnp.int32))
+        turned = compose(jnp.asarray(TURNS_30)[direction], R)
+        going = position < length
+        R, last = jnp.where(going, turned, R), jnp.where(going, direction, last)
+    return R
+
+
+def draw_pose(key: Key[Array, ""]) -> Rotation:
+    """Return a pose: half of them uniform, half tilted little; turns in the plane are uniform in both."""
+    which, uniform, axis, tilt = jax.random.split(key, 4)
+    q = jax.random.normal(uniform, (4,), jnp.float32)
+    angle = jnp.deg2rad(jnp.float32(NEAR_DEG)) * jax.random.normal(tilt, (), jnp.float32) / 2
+    psi, phi = jax.random.uniform(axis, (2,), jnp.float32, 0, 2 * np.pi)
+    about = jnp.stack([jnp.cos(angle), -jnp.sin(angle) * jnp.sin(psi), jnp.sin(angle) * jnp.cos(psi), 0.0 * angle])
+    near = compose(_matrix(about), _matrix(jnp.stack([jnp.cos(phi / 2), 0 * phi, 0 * phi, jnp.sin(phi / 2)])))
+    return jnp.where(jax.random.bernoulli(which), _matrix(q / jnp.linalg.norm(q)), near)
+
+
+def label(key: Key[Array, ""], group: Float32[Array, "24 3 3"], symmetries: Int32[Array, ""], R: Rotation) -> Corners:
+    """Return the cells around one of the poses R S, S drawn from the symmetries: all of them look the same."""
+    S = group[jax.random.randint(key, (), 0, symmetries, jnp.int32)]
+    return corners(compose(R, S))
+
+
+def _matrix(q: Float32[Array, "4"]) -> Rotation:
+    w, x, y, z = q
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return jnp.stack([jnp.stack(row) for row in rows]).astype(jnp.float32)

@@ -1,0 +1,176 @@
+"""Imitation of a teacher that knows the pose, on drawn poses and on those that the policy itself meets (DAgger).
+
+An update draws `free` poses, plays `games` for `turns` steps with the present policy, labels all of these states with
+the true pose (any of the equivalent ones) and with the teacher's rotation, and passes over them `epochs` times.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from rotajax.env.state import RUNNING, Params
+from rotajax.train.agent import Agent
+from rotajax.train.belief import Habits, Tables, tilt_shares, worth
+from rotajax.train.draw import draw_icon, draw_pose, label
+from rotajax.train.env import Game, advance_many, begin_many, look_many
+from rotajax.train.grid import CELLS, TILTS, Corners
+from rotajax.train.net import PoseNet
+from rotajax.train.recipe import Recipe
+from rotajax.train.teacher import TEACHERS
+from rotajax.train.world import Pictures, World
+from rotajax.types import Array, Float32, Int32, Key, struct
+
+# How fast the running share of each tilt among the labels follows.
+FOLLOW = 0.02
+# The teacher's rotation is imitated through the expected worths, sharpened by this.
+SHARPNESS = 30.0
+
+
+@struct
+class Learner:
+    """All that a run carries from update to update."""
+
+    net: Any  # the arrays of the network
+    optimiser: Any
+    tilts: Float32[Array, "tilts"]
+    games: Game
+    seen: Pictures
+    beliefs: Float32[Array, "B cells"]
+    key: Key[Array, ""]
+    update: Int32[Array, ""]
+
+
+@struct
+class Batch:
+    """States to learn from: what is seen, the cells of the true pose, the teacher's rotation."""
+
+    seen: Pictures
+    truth: Corners
+    action: Int32[Array, "B"]
+
+
+def make_net(recipe: Recipe) -> tuple[Any, Any]:
+    """Return the arrays of a fresh network and the rest of it."""
+    shape = dict(width=recipe.width, depth=recipe.depth, match=recipe.match, auxiliary=recipe.auxiliary)
+    net = PoseNet(**shape, key=jax.random.key(recipe.seed))
+    return eqx.partition(net, eqx.is_array)
+
+
+def make_optimiser(recipe: Recipe) -> optax.GradientTransformation:
+    """Return AdamW with a warm-up and a cosine down to a twentieth, gradients clipped to norm 1."""
+    passes = recipe.epochs * (recipe.states // recipe.batch)
+    rate = optax.warmup_cosine_decay_schedule(
+        0.0, recipe.rate, min(recipe.warmup, recipe.updates // 2) * passes, recipe.updates * passes, recipe.rate / 20
+    )
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(rate, weight_decay=recipe.decay))
+
+
+def start(recipe: Recipe, world: World, params: Params) -> Learner:
+    """Return the learner before the first update."""
+    key, games_key = jax.random.split(jax.random.key(recipe.seed))
+    net, _ = make_net(recipe)
+    games, seen = begin_many(games_key, recipe.games, world, params)
+    return Learner(
+        net=net,
+        optimiser=make_optimiser(recipe).init(net),
+        tilts=jnp.full(len(TILTS), 1 / len(TILTS), jnp.float32),
+        games=games,
+        seen=seen,
+        beliefs=jnp.zeros((recipe.games, CELLS), jnp.float32),
+        key=key,
+        update=jnp.int32(0),
+    )
+
+
+def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tables], tuple[Learner, dict]]:
+    """Return the function of one update, to be scanned; it returns its metrics too."""
+    _, rest = make_net(recipe)
+    optimiser = make_optimiser(recipe)
+    teach = TEACHERS[recipe.teacher]
+    nothing = (jnp.float32(0),) * 3
+
+    def agent(learner: Learner) -> Agent:
+        net = eqx.combine(learner.net, rest)
+        return Agent(net=net, tilts=learner.tilts, habits=Habits(), history=recipe.history)
+
+    def play(learner: Learner, world: World, lookup: Tables) -> tuple[Learner, tuple[Batch, Any]]:
+        player = agent(learner)
+
+        def turn(carry: tuple, _: None) -> tuple[tuple, tuple]:
+            games, seen, beliefs = carry
+            R, icon = games.state.R, games.icon
+            beliefs, values = player.look(seen, beliefs, lookup)
+            actions = jnp.argmax(values, axis=1).astype(jnp.int32)
+            games, step = advance_many(games, actions, world, params, nothing)
+            beliefs = Agent.move(beliefs, actions, lookup, step.outcome != RUNNING)
+            return (games, step.seen, beliefs), ((seen, icon, R), step.outcome)
+
+        carry = (learner.games, learner.seen, learner.beliefs)
+        carry, (met, outcomes) = jax.lax.scan(turn, carry, None, length=recipe.turns)
+        met = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), met)
+        games, seen, beliefs = carry
+        return replace(learner, games=games, seen=seen, beliefs=beliefs), (met, outcomes)
+
+    def loss(net: Any, batch: Batch, lookup: Tables) -> tuple[Array, tuple[Array, Array]]:
+        logits = eqx.combine(net, rest)(batch.seen.target, batch.seen.view, batch.seen.current)
+        logs = jax.nn.log_softmax(logits)
+        found = jnp.take_along_axis(logs, batch.truth.cell, axis=1) * batch.truth.weight
+        pose = -jnp.mean(jnp.sum(found, axis=1))
+        # The posterior is on cells already: no volume, the belief of one picture as it stands.
+        values = jax.vmap(lambda b: worth(b, Habits(), lookup))(logs - jnp.log(lookup.volume)[None])
+        scores = jnp.float32(SHARPNESS) * values
+        right = jnp.take_along_axis(jax.nn.log_softmax(scores), batch.action[:, None], axis=1)
+        return pose - jnp.float32(recipe.action_weight) * jnp.mean(right), (pose, -jnp.mean(right))
+
+    def update(learner: Learner, world: World, lookup: Tables) -> tuple[Learner, dict]:
+        key = jax.random.fold_in(learner.key, learner.update)
+        icon_key, pose_key, label_key, order_key = jax.random.split(key, 4)
+        learner, ((seen, icons, R), outcomes) = play(learner, world, lookup)
+        free_icons = jax.vmap(draw_icon, (0, None))(jax.random.split(icon_key, recipe.free), world)
+        free_R = jax.vmap(draw_pose)(jax.random.split(pose_key, recipe.free))
+        free = look_many(world, free_icons, free_R)
+        join = lambda a, b: jnp.concatenate([a, b])  # noqa: E731
+        seen, icons, R = jax.tree.map(join, seen, free), join(icons, free_icons), join(R, free_R)
+        keys = jax.random.split(label_key, recipe.states)
+        truth = jax.vmap(label)(keys, world.group[icons], world.symmetries[icons], R)
+        action = jax.vmap(teach)(R, world.group[icons])
+        states = Batch(seen=seen, truth=truth, action=action)
+        shares = tilt_shares(truth.cell, truth.weight)
+        tilts = learner.tilts + jnp.float32(FOLLOW) * (shares - learner.tilts)
+
+        def descend(carry: tuple, rows: Array) -> tuple[tuple, tuple]:
+            net, state = carry
+            batch = jax.tree.map(lambda leaf: leaf[rows], states)
+            (total, parts), gradient = jax.value_and_grad(loss, has_aux=True)(net, batch, lookup)
+            step, state = optimiser.update(gradient, state, net)
+            return (optax.apply_updates(net, step), state), (total, *parts)
+
+        orders = jax.vmap(lambda k: jax.random.permutation(k, recipe.states))(jax.random.split(order_key, recipe.epochs))
+        rows = orders.reshape(-1, recipe.batch)
+        (net, state), losses = jax.lax.scan(descend, (learner.net, learner.optimiser), rows)
+        learner = replace(learner, net=net, optimiser=state, tilts=tilts, update=learner.update + 1)
+        ends = outcomes != RUNNING
+        first = recipe.states // recipe.batch  # the first pass sees states that the network has not learnt from
+        metrics = {
+            "loss": jnp.mean(losses[0][:first]),
+            "pose_loss": jnp.mean(losses[1][:first]),
+            "action_loss": jnp.mean(losses[2][:first]),
+            "ended": jnp.sum(ends),
+            "succeeded": jnp.sum(outcomes == 1),
+        }
+        return learner, metrics
+
+    return update
+
+
+def replace(learner: Learner, **changes: Any) -> Learner:
+    """Return the learner with some of its parts changed."""
+    import dataclasses
+
+    return dataclasses.replace(learner, **changes)
+
+
