@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rotajax.cli import analyse, baselines, eval, icons, serve_fake, suite
+from rotajax.cli import analyse, baselines, eval, icons, serve_fake, suite, train
 
 _EPILOG = """\
 examples:
@@ -36,7 +36,7 @@ def make_parser() -> Parser:
     parser = Parser("rotajax", description=about, epilog=_EPILOG, formatter_class=style)
     parser.add_argument("--version", action="version", version=f"rotajax {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (baselines, eval, analyse, icons, suite, serve_fake):
+    for command in (baselines, eval, analyse, icons, suite, train, serve_fake):
         command.add(commands, style)
     return parser
 

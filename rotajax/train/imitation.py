@@ -5,6 +5,7 @@ the true pose (any of the equivalent ones) and with the teacher's rotation, and 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -16,32 +17,19 @@ from rotajax.env.state import RUNNING, Params
 from rotajax.train.agent import Agent
 from rotajax.train.belief import Habits, Tables, tilt_shares, worth
 from rotajax.train.draw import draw_icon, draw_pose, label
-from rotajax.train.env import Game, advance_many, begin_many, look_many
-from rotajax.train.grid import CELLS, TILTS, Corners
-from rotajax.train.net import PoseNet
+from rotajax.train.env import advance_many, begin_many, look_many
+from rotajax.train.grid import CELLS, Corners
+from rotajax.train.learner import Learner, make_optimiser
+from rotajax.train.policy import blank_policy, make_net
 from rotajax.train.recipe import Recipe
 from rotajax.train.teacher import TEACHERS
 from rotajax.train.world import Pictures, World
-from rotajax.types import Array, Float32, Int32, Key, struct
+from rotajax.types import Array, Int32, struct
 
 # How fast the running share of each tilt among the labels follows.
 FOLLOW = 0.02
 # The teacher's rotation is imitated through the expected worths, sharpened by this.
 SHARPNESS = 30.0
-
-
-@struct
-class Learner:
-    """All that a run carries from update to update."""
-
-    net: Any  # the arrays of the network
-    optimiser: Any
-    tilts: Float32[Array, "tilts"]
-    games: Game
-    seen: Pictures
-    beliefs: Float32[Array, "B cells"]
-    key: Key[Array, ""]
-    update: Int32[Array, ""]
 
 
 @struct
@@ -53,31 +41,16 @@ class Batch:
     action: Int32[Array, "B"]
 
 
-def make_net(recipe: Recipe) -> tuple[Any, Any]:
-    """Return the arrays of a fresh network and the rest of it."""
-    shape = dict(width=recipe.width, depth=recipe.depth, match=recipe.match, auxiliary=recipe.auxiliary)
-    net = PoseNet(**shape, key=jax.random.key(recipe.seed))
-    return eqx.partition(net, eqx.is_array)
-
-
-def make_optimiser(recipe: Recipe) -> optax.GradientTransformation:
-    """Return AdamW with a warm-up and a cosine down to a twentieth, gradients clipped to norm 1."""
-    passes = recipe.epochs * (recipe.states // recipe.batch)
-    rate = optax.warmup_cosine_decay_schedule(
-        0.0, recipe.rate, min(recipe.warmup, recipe.updates // 2) * passes, recipe.updates * passes, recipe.rate / 20
-    )
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(rate, weight_decay=recipe.decay))
-
-
-def start(recipe: Recipe, world: World, params: Params) -> Learner:
-    """Return the learner before the first update."""
+def start(recipe: Recipe, world: World, params: Params, policy: dict | None = None) -> Learner:
+    """Return the learner before the first update, from the weights of a policy or from scratch."""
     key, games_key = jax.random.split(jax.random.key(recipe.seed))
-    net, _ = make_net(recipe)
+    policy = policy or blank_policy(recipe)
+    net = policy["net"]
     games, seen = begin_many(games_key, recipe.games, world, params)
     return Learner(
         net=net,
         optimiser=make_optimiser(recipe).init(net),
-        tilts=jnp.full(len(TILTS), 1 / len(TILTS), jnp.float32),
+        tilts=policy["tilts"],
         games=games,
         seen=seen,
         beliefs=jnp.zeros((recipe.games, CELLS), jnp.float32),
@@ -149,7 +122,9 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
             step, state = optimiser.update(gradient, state, net)
             return (optax.apply_updates(net, step), state), (total, *parts)
 
-        orders = jax.vmap(lambda k: jax.random.permutation(k, recipe.states))(jax.random.split(order_key, recipe.epochs))
+        orders = jax.vmap(lambda k: jax.random.permutation(k, recipe.states))(
+            jax.random.split(order_key, recipe.epochs)
+        )
         rows = orders.reshape(-1, recipe.batch)
         (net, state), losses = jax.lax.scan(descend, (learner.net, learner.optimiser), rows)
         learner = replace(learner, net=net, optimiser=state, tilts=tilts, update=learner.update + 1)
@@ -167,10 +142,6 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
     return update
 
 
-def replace(learner: Learner, **changes: Any) -> Learner:
-    """Return the learner with some of its parts changed."""
-    import dataclasses
-
-    return dataclasses.replace(learner, **changes)
-
-
+def policy_of(learner: Learner) -> dict[str, Any]:
+    """Return what of a learner plays."""
+    return {"net": learner.net, "tilts": learner.tilts}

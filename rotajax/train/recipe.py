@@ -11,7 +11,8 @@ class Recipe:
 
     kind: str = "imitation"
     seed: int = 0
-    updates: int = 1000
+    updates: int = 480
+    loop: int = 4  # updates in one scan, between two looks at the clock
     width: int = 64
     depth: int = 3
     match: int = 32
@@ -30,8 +31,10 @@ class Recipe:
 
     def check(self) -> "Recipe":
         """Return the recipe. Raises ValueError for a number that makes no run."""
-        for name in ("updates", "width", "depth", "match", "free", "games", "turns", "epochs", "batch"):
+        for name in ("updates", "loop", "width", "depth", "match", "free", "games", "turns", "epochs", "batch"):
             require_at_least(getattr(self, name), 1, f"train: {name}")
+        whole = self.updates % self.loop == 0
+        require(whole, "train: updates", f"a multiple of {self.loop}, which run in one scan", self.updates)
         states = self.states
         require(states % self.batch == 0, "train: states an update", f"a multiple of --batch {self.batch}", states)
         require(self.rate > 0, "train: rate", "a positive number", self.rate)
@@ -40,4 +43,5 @@ class Recipe:
     @property
     def states(self) -> int:
         """How many states an update learns from."""
-        return self.free + self.games * self.turns
+        met = self.games * self.turns
+        return met if self.kind == "ppo" else met + self.free

@@ -15,7 +15,7 @@ CHUNK = 512
 
 @struct
 class Surface:
-    """Columns (x, y), in solid units, padded with zeros: one a cell for the caps, those of the outline for the walls."""
+    """Columns (x, y), in solid units, padded with zeros: one a cell for the caps, the outline's for the walls."""
 
     cap_x: Float32[Array, "*B C"]
     cap_y: Float32[Array, "*B C"]

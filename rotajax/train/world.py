@@ -1,10 +1,12 @@
 """`World`: all of a suite that training draws from, one pytree; `look`: the three small pictures of a pose."""
 
 import dataclasses
+import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from tqdm import tqdm
 
 from rotajax.checks import require
 from rotajax.geometry.symmetry import Symmetry, group_size
@@ -42,11 +44,12 @@ class Pictures:
     current: UInt8[Array, "*B 80 80"]
 
 
-def make_world(suite: Suite) -> World:
-    """Return the world of a suite; host code, a second for some thirty icons."""
+def make_world(suite: Suite, *, progress: bool = False) -> World:
+    """Return the world of a suite; host code, a second for some ten icons, with its progress on standard error."""
     require(len(suite) > 0, "train: suite", "at least one task", "none")
     solids = [jax.tree.map(lambda leaf, i=i: leaf[i], suite.tasks.solid) for i in range(len(suite))]
-    bones = [skeleton(solid) for solid in solids]
+    shown = tqdm(solids, desc="icons", unit="icon", disable=not progress, file=sys.stderr, mininterval=2.0)
+    bones = [skeleton(solid) for solid in shown]
     counts = np.array([int(b.count) for b in bones], np.int32)
     size = -(-int(counts.max()) // CHUNK) * CHUNK
 
