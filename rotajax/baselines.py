@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from rotajax.analysis.summary import summarise
 from rotajax.checks import require, require_at_least, require_member
-from rotajax.env.rollout import rollout
+from rotajax.env.rollout import Episodes, rollout
 from rotajax.env.state import Params
 from rotajax.files import write_atomically
 from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES
@@ -24,11 +24,15 @@ from rotajax.reports.curve import draw_curves, mean_iou_curves
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task, with_skeletons
 
+# What a trained policy's name begins with; the folder of its checkpoint follows.
+TRAINED = "checkpoint:"
 # Tasks a device plays between two writes: a few seconds on a CPU core, enough to fill an accelerator.
 _CHUNK = {"cpu": 8}
 _CHUNK_ACCELERATOR = 64
 # Silhouettes an episode is expected to draw: what the estimate of the time left is weighted by.
 _PICTURES = {"uniform_random": 23, "random_rollback": 37, "iou_greedy": 420, "pose_greedy": 10}
+_PICTURES_TRAINED = 120  # auxiliary views too, which take longer
+Player = Callable[[Task, Params], Episodes]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +64,8 @@ def run_baselines(
     another run.
     """
     for name in policies:
-        require_member(name, POLICIES, "baselines: policy")
+        if not name.startswith(TRAINED):
+            require_member(name, (*POLICIES, f"{TRAINED}DIR"), "baselines: policy")
     policies = list(dict.fromkeys(policies))
     require_at_least(len(policies), 1, "baselines: number of policies")
     require_at_least(seeds, 1, "baselines: --seeds")
@@ -75,6 +80,9 @@ def run_baselines(
         "tasks": len(suite),
         "params": rule_numbers(params),
     }
+    trained = {name: _trained(name.removeprefix(TRAINED)) for name in policies if name.startswith(TRAINED)}
+    if trained:  # a folder that has been trained on since is another player
+        asked["checkpoints"] = {name: who for name, (_, who) in trained.items()}
     if "iou_greedy" in policies:
         suite = dataclasses.replace(suite, tasks=with_skeletons(suite.tasks))
     # With several processes all play, each on its own devices, and the first one alone has the folder open.
@@ -83,8 +91,21 @@ def run_baselines(
             say(note)
         done = {EpisodeKey(*key) for key in agree(sorted(writer.done) if writer else None)}
         parts = list(_parts(suite, policies, asked["seeds"], done))
-        _play(suite, parts, params, writer, chunk=chunk, progress=progress and is_leader())
+        players = {name: player for name, (player, _) in trained.items()}
+        _play(suite, parts, params, writer, players, chunk=chunk, progress=progress and is_leader())
     return agree(_report(suite, Path(out)) if is_leader() else None)
+
+
+def _trained(folder: str) -> tuple[Player, dict]:
+    """Return the player of a checkpoint's folder, and what identifies it. Needs the extra `train`."""
+    from rotajax.train.extra import require_extra
+
+    require_extra("equinox", "optax", "orbax.checkpoint")
+    from rotajax.train.play import play
+    from rotajax.train.policy import identity, load_agent
+
+    agent = load_agent(folder)
+    return lambda tasks, params: play(agent, tasks, params), identity(folder)
 
 
 def _parts(suite: Suite, policies: list[str], seeds: list[int], done: set[EpisodeKey]) -> Iterator[_Part]:
@@ -95,12 +116,19 @@ def _parts(suite: Suite, policies: list[str], seeds: list[int], done: set[Episod
 
 
 def _play(
-    suite: Suite, parts: list[_Part], params: Params, writer: RunWriter | None, *, chunk: int | None, progress: bool
+    suite: Suite,
+    parts: list[_Part],
+    params: Params,
+    writer: RunWriter | None,
+    players: dict[str, Player],
+    *,
+    chunk: int | None,
+    progress: bool,
 ) -> None:
     """Play what is left, a chunk of tasks at a time; every chunk has the same shape, so that nothing compiles twice."""
     chunk = chunk or chunk_size(len(suite), len(jax.devices()), jax.devices()[0].platform)
-    total = sum(len(suite) * _PICTURES[part.policy] for part in parts)
-    left = sum(len(part.tasks) * _PICTURES[part.policy] for part in parts)
+    total = sum(len(suite) * _PICTURES.get(part.policy, _PICTURES_TRAINED) for part in parts)
+    left = sum(len(part.tasks) * _PICTURES.get(part.policy, _PICTURES_TRAINED) for part in parts)
     shape = "{desc} {percentage:3.0f}%|{bar}| {elapsed}, about {remaining} left"
     often = 0.5 if sys.stderr.isatty() else 10.0
     options = {"bar_format": shape, "file": sys.stderr, "disable": not progress or left == 0, "mininterval": often}
@@ -111,11 +139,15 @@ def _play(
                 rows = part.tasks[start : start + chunk]
                 at = f"{len(suite) - len(part.tasks) + start}/{len(suite)}"
                 bar.set_description(f"{part.policy}, seed {part.seed}: {at}", refresh=False)
-                episodes = rollout(POLICIES[part.policy], _filled(suite, rows, chunk), key, params)
+                tasks = _filled(suite, rows, chunk)
+                if part.policy in players:
+                    episodes = players[part.policy](tasks, params)
+                else:
+                    episodes = rollout(POLICIES[part.policy], tasks, key, params)
                 ids = [suite.ids[row] for row in rows]
                 if writer:
                     writer.append(episode_lines(episodes, ids, policy=part.policy, seed=part.seed))
-                bar.update(len(rows) * _PICTURES[part.policy])
+                bar.update(len(rows) * _PICTURES.get(part.policy, _PICTURES_TRAINED))
 
 
 def chunk_size(tasks: int, devices: int, platform: str) -> int:

@@ -10,6 +10,7 @@ examples:
   rotajax baselines                                    the four policies on the embedded suite
   rotajax baselines --suite suites/real --limit 100 --out runs/real
   rotajax baselines --policies pose_greedy iou_greedy --seed 7 --out runs/greedy
+  rotajax baselines --policies checkpoint:runs/imitation pose_greedy --out runs/trained
 
 The folder gets episodes.jsonl (a line a decision and an episode), summary.json, iou_steps.png and run.json. A run that
 was killed goes on where it was when the same command is typed again; so does a finished one, at once.
@@ -23,9 +24,13 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     text = "Play the paper's ground-truth policies on a suite and print Tables 1 and 9 for it."
     parser = commands.add_parser("baselines", help=text, description=text, epilog=_EPILOG, formatter_class=style)
     parser.add_argument("--suite", default="mini", metavar="NAME|DIR", help="embedded suite or folder (default: mini)")
-    names = ", ".join(POLICIES)
+    names = ", ".join(POLICIES) + "; or checkpoint:DIR, a trained policy"
     parser.add_argument(
-        "--policies", nargs="+", default=list(POLICIES), metavar="NAME", help=f"some of: {names} (default: all)"
+        "--policies",
+        nargs="+",
+        default=list(POLICIES),
+        metavar="NAME",
+        help=f"some of: {names} (default: the four)",
     )
     randoms = " and ".join(RANDOM_POLICIES)
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help=f"seeds for {randoms} (default: 3)")
