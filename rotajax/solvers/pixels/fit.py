@@ -1,7 +1,5 @@
 """How well a pose explains a current silhouette and an auxiliary view, and the pose nearby that explains them best."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,73 +17,75 @@ POOL = 4
 CELLS = (SIZE // POOL) ** 2
 # Grey levels that weigh as much as a pixel of silhouette.
 CONTRAST = 100.0
-# Steps, in radians, of the finite differences of one round of refinement each.
-COARSE, FINE = (0.02, 0.01, 0.005), (0.005, 0.003)
+# Steps, in radians, of the finite differences of one round of refinement each; 0 is no round. One length: one program.
+COARSE, FINE = np.array([0.02, 0.01, 0.005], np.float32), np.array([0.005, 0.003, 0], np.float32)
+NONE = np.zeros(3, np.float32)
 LONGEST = 0.08
 DAMPING = 1e-3
 
 
 @struct
 class Sight:
-    """What a pose is held against: the pooled silhouette, and the pooled view behind it where there is one."""
+    """What a pose is held against: the pooled silhouette, and the pooled view behind it, zeros where there is none."""
 
     features: Float32[Array, "F"]
+    shaded: Bool[Array, ""]  # whether there is a view
     area: Float32[Array, ""]  # of the silhouette, in cells
 
 
 def sight(current: Bool[np.ndarray, "H W"], view: UInt8[np.ndarray, "H W"] | None) -> Sight:
     """Return the sight of the pictures of a turn."""
-    parts = [_pooled(jnp.asarray(current))]
-    if view is not None:
-        parts.append(_toned(jnp.asarray(view)))
-    features = np.concatenate([np.asarray(part) for part in parts])
-    return Sight(features=features, area=np.float32(max(features[:CELLS].sum(), 1.0)))  # type: ignore[arg-type]
+    parts = [_pooled(current.astype(np.float32)), np.zeros(CELLS, np.float32) if view is None else _toned(view)]
+    area = np.float32(max(parts[0].sum(), 1.0))
+    return Sight(features=np.concatenate(parts), shaded=np.bool_(view is not None), area=area)  # type: ignore[arg-type]
 
 
 @jax.jit
-def misfits(poses: Float32[Array, "n 3 3"], bones: Skeleton, seen: Sight) -> Float32[Array, "n"]:
-    """Return how badly each pose explains the pictures: the mean difference over the silhouette, 0 where they agree."""
-    return jax.lax.map(lambda R: _misfit(_features(R, bones, seen), seen), poses)
-
-
-@partial(jax.jit, static_argnames="rounds")
 def refine(
-    poses: Float32[Array, "n 3 3"], bones: Skeleton, seen: Sight, *, rounds: tuple[float, ...]
-) -> tuple[Float32[Array, "n 3 3"], Float32[Array, "n"]]:
-    """Return the best poses near the given ones, and their misfits: damped Gauss-Newton rounds over turns about x, y, z
-    with forward differences of the given steps; the best pose seen is kept.
+    R: Rotation, bones: Skeleton, seen: Sight, rounds: Float32[Array, "3"]
+) -> tuple[Rotation, Float32[Array, ""]]:
+    """Return the best pose near one, and its misfit: damped Gauss-Newton rounds over turns about x, y and z, with
+    forward differences of the given steps in radians, up to the first 0; the best pose drawn is kept. A misfit is the
+    mean difference over the silhouette, 0 where the pictures agree.
     """
-    return jax.lax.map(lambda R: _refine(R, bones, seen, rounds), poses)
-
-
-def renders(poses: int, rounds: tuple[float, ...]) -> int:
-    """Return how many poses `refine` draws."""
-    return poses * (4 * len(rounds) + 1)
-
-
-def _refine(R: Rotation, bones: Skeleton, seen: Sight, rounds: tuple[float, ...]) -> tuple[Array, Array]:
-    best, least = R, jnp.float32(jnp.inf)
     axes = jnp.eye(3, dtype=jnp.float32)
+    count = jnp.sum(rounds > 0, dtype=jnp.int32)
+    rounds = jnp.concatenate([rounds, jnp.zeros(1, jnp.float32)])
 
-    def round_(carry: tuple[Array, Array, Array], step: Array) -> tuple[tuple[Array, Array, Array], None]:
+    def round_(k: Array, carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         R, best, least = carry
-        at = _features(R, bones, seen)
-        misfit = _misfit(at, seen)
-        best, least = jnp.where(misfit < least, R, best), jnp.minimum(misfit, least)
-        moved = jax.lax.map(lambda axis: _features(compose(_turn(axis * step), R), bones, seen), axes)
-        slopes = (moved - at[None]) / step  # [3, F]
-        normal = jnp.sum(slopes[:, None] * slopes[None], axis=-1)
-        pull = jnp.sum(slopes * (seen.features - at)[None], axis=-1)
-        # A turn that changes nothing, about the axis of a ring say, stays undone.
-        normal = normal + (jnp.float32(DAMPING) * jnp.trace(normal) + jnp.float32(1e-6)) * axes
-        turn = jnp.linalg.solve(normal, pull)
-        length = jnp.sqrt(jnp.sum(turn * turn))
-        turn = turn * jnp.minimum(jnp.float32(1), jnp.float32(LONGEST) / jnp.maximum(length, jnp.float32(1e-9)))
-        return (compose(_turn(turn), R), best, least), None
+        # The last round only draws where the others have led.
+        step = jnp.maximum(rounds[k], jnp.float32(1e-6))
+        turns = jnp.concatenate([jnp.zeros((1, 3), jnp.float32), axes * step])
 
-    (R, best, least), _ = jax.lax.scan(round_, (R, best, least), jnp.asarray(rounds, jnp.float32))
-    misfit = _misfit(_features(R, bones, seen), seen)
-    return jnp.where(misfit < least, R, best), jnp.minimum(misfit, least)
+        def draw(j: Array, drawn: Array) -> Array:
+            return drawn.at[j].set(_features(compose(_turn(turns[j]), R), bones, seen))
+
+        many = jnp.where(k < count, jnp.int32(4), jnp.int32(1))
+        drawn = jax.lax.fori_loop(jnp.int32(0), many, draw, jnp.zeros((4, 2 * CELLS), jnp.float32))
+        misfit = jnp.sum(jnp.abs(drawn[0] - seen.features)) / seen.area
+        best, least = jnp.where(misfit < least, R, best), jnp.minimum(misfit, least)
+        return compose(_turn(_step(drawn, step, seen)), R), best, least
+
+    _, best, least = jax.lax.fori_loop(jnp.int32(0), count + 1, round_, (R, R, jnp.float32(jnp.inf)))
+    return best, least
+
+
+def _step(drawn: Float32[Array, "4 F"], step: Float32[Array, ""], seen: Sight) -> Float32[Array, "3"]:
+    """Return the turn that the pictures of a pose and of three small turns after it suggest."""
+    slopes = (drawn[1:] - drawn[:1]) / step
+    normal = jnp.sum(slopes[:, None] * slopes[None], axis=-1)
+    pull = jnp.sum(slopes * (seen.features - drawn[0])[None], axis=-1)
+    # A turn that changes nothing, about the axis of a ring say, stays undone.
+    normal = normal + (jnp.float32(DAMPING) * jnp.trace(normal) + jnp.float32(1e-6)) * jnp.eye(3, dtype=jnp.float32)
+    turn = jnp.linalg.solve(normal, pull)
+    length = jnp.sqrt(jnp.sum(turn * turn))
+    return turn * jnp.minimum(jnp.float32(1), jnp.float32(LONGEST) / jnp.maximum(length, jnp.float32(1e-9)))
+
+
+def renders(poses: int, rounds: np.ndarray) -> int:
+    """Return how many poses `refine` draws for so many."""
+    return poses * (4 * int((rounds > 0).sum()) + 1)
 
 
 def _turn(vector: Float32[Array, "3"]) -> Rotation:
@@ -103,20 +103,15 @@ def _turn(vector: Float32[Array, "3"]) -> Rotation:
 
 def _features(R: Rotation, bones: Skeleton, seen: Sight) -> Float32[Array, "F"]:
     """Return what the pictures of a pose would look like, as far as the sight has them."""
-    parts = [_pooled(unpack(span_packed(bones, R)))]
-    if seen.features.shape[0] > CELLS:
-        parts.append(_toned(shade(bones, R)))
-    return jnp.concatenate(parts)
+    silhouette = _pooled(unpack(span_packed(bones, R)).astype(jnp.float32))
+    tones = jax.lax.cond(seen.shaded, lambda: _toned(shade(bones, R)), lambda: jnp.zeros(CELLS, jnp.float32))
+    return jnp.concatenate([silhouette, tones])
 
 
-def _misfit(features: Float32[Array, "F"], seen: Sight) -> Float32[Array, ""]:
-    return jnp.sum(jnp.abs(features - seen.features)) / seen.area
-
-
-def _pooled(picture: Array) -> Float32[Array, "F"]:
+def _pooled(picture: Array | np.ndarray) -> Float32[Array, "F"]:
     side = SIZE // POOL
-    return jnp.mean(picture.reshape(side, POOL, side, POOL).astype(jnp.float32), axis=(1, 3)).ravel()
+    return picture.reshape(side, POOL, side, POOL).mean(axis=(1, 3), dtype=np.float32).ravel()  # type: ignore[return-value]
 
 
-def _toned(view: UInt8[Array, "H W"]) -> Float32[Array, "F"]:
-    return (_pooled(view) - jnp.float32(BACKGROUND)) / jnp.float32(CONTRAST)
+def _toned(view: Array | np.ndarray) -> Float32[Array, "F"]:
+    return (_pooled(view.astype(np.float32)) - np.float32(BACKGROUND)) / np.float32(CONTRAST)

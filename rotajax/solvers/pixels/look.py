@@ -4,16 +4,14 @@ import dataclasses
 import hashlib
 import time
 
-import jax.numpy as jnp
 import numpy as np
 
 from rotajax.compare import iou
 from rotajax.env.actions import ACTIONS, action_index
 from rotajax.geometry.rotation import MATRICES
 from rotajax.render.skeleton import Skeleton, skeleton
-from rotajax.search.goalmap import iou_tables
-from rotajax.solvers.pixels.plan import MARGIN, Belief, find_plan, holds, make_belief, packed
-from rotajax.solvers.pixels.pose import Estimate, check_pictures, estimate_from, track
+from rotajax.solvers.pixels.plan import MARGIN, Belief, find_plan, holds, make_belief
+from rotajax.solvers.pixels.pose import Estimate, check_pictures, estimate_from, look_up, packed, track
 from rotajax.solvers.pixels.rebuild import rebuild
 from rotajax.solvers.question import Question
 from rotajax.solvers.reply import Reply
@@ -80,17 +78,16 @@ def _seen(question: Question, memory: Memory | None, digest: str) -> tuple[Memor
                 short = not memory.rest
                 margin = memory.margin + HIGHER if short else memory.margin
                 return dataclasses.replace(memory, estimate=now), margin, memory.rest
-        table = iou_tables(memory.bones, packed(question.current)[None])[0]
+        _, table = look_up(memory.bones, question.target, question.current)
         now = estimate_from(table, memory.bones, question.view, question.current)
         return dataclasses.replace(memory, estimate=now), memory.margin, ()
     solid = rebuild(question.target)
     bones = skeleton(solid, size=BONES)
-    goal = packed(question.target)
-    goals, table = iou_tables(bones, jnp.stack([goal, packed(question.current)]))
+    goals, table = look_up(bones, question.target, question.current)
     fresh = Memory(
         target=digest,
         bones=bones,
-        belief=make_belief(solid, bones, goal, goals),
+        belief=make_belief(solid, bones, packed(question.target), goals),
         estimate=estimate_from(table, bones, question.view, question.current),
         turn=question.turn,
         action=-1,
@@ -111,9 +108,9 @@ def _expected(question: Question, memory: Memory) -> Estimate | None:
 
 
 def _end(belief: Belief, plan: tuple[int, ...]) -> float:
-    pose = belief.task.start
+    pose = np.asarray(belief.task.start)
     for action in plan:
-        pose = MATRICES[action] @ np.asarray(pose)
+        pose = MATRICES[action] @ pose
     return belief.exact_iou(pose) + belief.margin
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from rotajax.compare import iou
 from rotajax.geometry.quaternion import angle_deg, from_matrix, to_matrix
 from rotajax.geometry.solid import Solid
-from rotajax.render.packed import pack
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.span import span_packed
 from rotajax.search.beam import beam_search
@@ -19,12 +18,16 @@ from rotajax.search.shortest import DIRECT, shortest_path
 from rotajax.search.successors import successor_poses
 from rotajax.tasks.starts import SUCCESS_IOU
 from rotajax.tasks.task import Task
-from rotajax.types import Array, Float32, Rotation, UInt32
+from rotajax.types import Array, Float32, UInt32
 
 # The IoU of a plan's end on the rebuilt solid is above the threshold by so much: the true solid's differs.
 MARGIN = 0.006
 # Goals are represented by poses at least this far apart, at most so many.
 GOAL_DEG, GOALS = 6.0, 256
+# Cells that are looked at: a ball's whole table is goal.
+CELLS = 50_000
+# Poses a call: one compiled shape.
+CHUNK = 16
 # A plan for the longest start of a task, and a bit.
 LONGEST = 18
 
@@ -35,11 +38,19 @@ class Belief(Ground):
     the searches take for an exact verdict is the span's, `margin` on the safe side.
     """
 
+    target: UInt32[Array, "H words"]  # type: ignore[assignment]  # packed, as it is in the picture
     margin: float = MARGIN
+
+    def ious(self, poses: np.ndarray) -> np.ndarray:
+        """Return the IoUs of poses, Float32[n, 3, 3], by their spans."""
+        parts = [poses[i : i + CHUNK] for i in range(0, len(poses), CHUNK)]
+        filled = [np.concatenate([part, np.repeat(part[-1:], CHUNK - len(part), axis=0)]) for part in parts]
+        found = [np.asarray(_ious(part, self.skeleton, self.target)) for part in filled]
+        return np.concatenate([*found, np.zeros(0, np.float32)])[: len(poses)]
 
     def exact_iou(self, pose: np.ndarray) -> float:
         """Return the IoU of a pose of the rebuilt solid with the target, less the margin."""
-        return float(_iou(pose, self.skeleton, self.target)) - self.margin
+        return float(self.ious(np.asarray(pose)[None])[0]) - self.margin
 
     def standing(self, pose: np.ndarray, margin: float) -> "Belief":
         """Return the ground with another start."""
@@ -54,16 +65,20 @@ class Belief(Ground):
 def make_belief(solid: Solid, bones: Skeleton, target: UInt32[Array, "H words"], table: np.ndarray) -> Belief:
     """Return the ground of the solid rebuilt from a packed target whose table of IoUs is given."""
     identity = np.eye(3, dtype=np.float32)
-    return Belief(
+    belief = Belief(
         task=Task(solid=solid, start=identity, group=identity[None], bones=bones),  # type: ignore[arg-type]
         skeleton=bones,
         target=target,
         mask=target,
         sparse=False,
         start=from_matrix(identity),
-        group=_goals(bones, target, table),
+        group=from_matrix(identity)[None],
         goals=widened(table),
     )
+    centres = _goal_centres(table)
+    reached = belief.ious(to_matrix(centres)) >= SUCCESS_IOU
+    reached[0] = True  # the target pose
+    return dataclasses.replace(belief, group=centres[reached])
 
 
 def find_plan(belief: Belief) -> list[int]:
@@ -82,29 +97,20 @@ def holds(belief: Belief, path: list[int]) -> bool:
     return bool(path) and replay(belief, path) >= SUCCESS_IOU
 
 
-def _goals(bones: Skeleton, target: Array, table: np.ndarray) -> np.ndarray:
-    """Return quaternions, Float64[G, 4], of goal poses apart from one another, the target pose first."""
-    places = np.nonzero(table >= SUCCESS_IOU)
-    q = cell_poses(*places)[np.argsort(-table[places], kind="stable")]
+def _goal_centres(table: np.ndarray) -> np.ndarray:
+    """Return the target pose and centres of cells that seem to reach the goal, quaternions Float64[n, 4], the best
+    estimates first and apart from one another.
+    """
+    places = np.flatnonzero(table >= SUCCESS_IOU)
+    places = places[np.argsort(-table.ravel()[places], kind="stable")][:CELLS]
+    q = cell_poses(*np.unravel_index(places, table.shape))
     least, centres = np.cos(np.deg2rad(GOAL_DEG) / 2), [np.array([1.0, 0, 0, 0])]
     while len(q) and len(centres) < GOALS:
         q = q[np.abs(q @ centres[-1]) < least]
         centres.extend(q[:1])
-    centres = np.array(centres)
-    filled = np.concatenate([centres, np.repeat(centres[:1], GOALS + 1 - len(centres), axis=0)])
-    reached = np.asarray(_ious(to_matrix(filled), bones, target))[: len(centres)] >= SUCCESS_IOU
-    reached[0] = True
-    return centres[reached]
-
-
-@jax.jit
-def _iou(pose: Rotation, bones: Skeleton, target: UInt32[Array, "H words"]) -> Float32[Array, ""]:
-    return iou(span_packed(bones, pose), target)
+    return np.array(centres)
 
 
 @jax.jit
 def _ious(poses: Float32[Array, "n 3 3"], bones: Skeleton, target: UInt32[Array, "H words"]) -> Float32[Array, "n"]:
     return jax.lax.map(lambda R: iou(span_packed(bones, R), target), poses)
-
-
-packed = jax.jit(pack)

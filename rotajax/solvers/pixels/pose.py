@@ -3,6 +3,7 @@
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from scipy import ndimage
 
@@ -13,7 +14,7 @@ from rotajax.render.camera import SIZE
 from rotajax.render.packed import pack
 from rotajax.render.skeleton import Skeleton, skeleton
 from rotajax.search.goalmap import cell_poses, iou_tables
-from rotajax.solvers.pixels.fit import COARSE, FINE, misfits, refine, renders, sight
+from rotajax.solvers.pixels.fit import COARSE, FINE, NONE, Sight, refine, renders, sight
 from rotajax.solvers.pixels.rebuild import rebuild
 from rotajax.tasks.task import BONES
 from rotajax.types import Bool, Rotation, UInt8
@@ -46,7 +47,7 @@ class Estimate:
 
     def turned(self, turn: Rotation) -> "Estimate":
         """Return what is expected after a rotation."""
-        return dataclasses.replace(self, poses=np.asarray(compose(np.asarray(turn)[None], self.poses)))
+        return dataclasses.replace(self, poses=np.asarray(compose(jnp.asarray(turn)[None], jnp.asarray(self.poses))))
 
 
 def estimate_pose(
@@ -59,8 +60,12 @@ def estimate_pose(
     """
     check_pictures(view, current)
     bones = skeleton(rebuild(target), size=BONES)
-    table = iou_tables(bones, _packed(current)[None])[0]
-    return estimate_from(table, bones, view, current)
+    return estimate_from(look_up(bones, target, current)[1], bones, view, current)
+
+
+def look_up(bones: Skeleton, target: np.ndarray, current: np.ndarray) -> np.ndarray:
+    """Return the tables of IoUs, Float32[2, 2, SIDE, SIDE, ROLLS], of the target and of the current silhouette."""
+    return iou_tables(bones, jnp.stack([packed(target), packed(current)]))
 
 
 def check_pictures(view: np.ndarray | None, current: np.ndarray) -> None:
@@ -76,9 +81,9 @@ def estimate_from(table: np.ndarray, bones: Skeleton, view: np.ndarray | None, c
     """Return `estimate_pose` where the table of the current silhouette is there already."""
     seen = sight(current, view)
     poses = to_matrix(cell_poses(*_maxima(table)))
-    rough = np.asarray(misfits(poses, bones, seen))
+    _, rough = _refined(poses, bones, seen, NONE)
     chosen = poses[np.argsort(rough, kind="stable")[:REFINED]]
-    chosen, found = map(np.asarray, refine(chosen, bones, seen, rounds=COARSE))
+    chosen, found = _refined(chosen, bones, seen, COARSE)
     drawn = table.shape[1] * table.shape[2] // 2 + CANDIDATES + renders(REFINED, COARSE)
     return track(_best(chosen, found, 0 * found, drawn), bones, view, current)
 
@@ -86,9 +91,14 @@ def estimate_from(table: np.ndarray, bones: Skeleton, view: np.ndarray | None, c
 def track(before: Estimate, bones: Skeleton, view: np.ndarray | None, current: np.ndarray) -> Estimate:
     """Return an expectation refined on the pictures of the next look."""
     seen = sight(current, view)
-    pairs = [refine(pose[None], bones, seen, rounds=FINE) for pose in before.poses]
-    poses, found = (np.concatenate([np.asarray(pair[k]) for pair in pairs]) for k in (0, 1))
+    poses, found = _refined(before.poses, bones, seen, FINE)
     return _best(poses, found, before.evidence, renders(len(poses), FINE))
+
+
+def _refined(poses: np.ndarray, bones: Skeleton, seen: Sight, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return poses refined one by one, and their misfits."""
+    pairs = [refine(pose, bones, seen, rounds) for pose in poses]
+    return np.stack([np.asarray(pair[0]) for pair in pairs]), np.stack([np.asarray(pair[1]) for pair in pairs])
 
 
 def _best(poses: np.ndarray, found: np.ndarray, evidence: np.ndarray, rendered: int) -> Estimate:
@@ -99,7 +109,7 @@ def _best(poses: np.ndarray, found: np.ndarray, evidence: np.ndarray, rendered: 
     q = from_matrix(poses)
     kept: list[int] = []
     for i in np.argsort(evidence, kind="stable"):
-        if all(angle_deg(q[i], q[j]) > APART_DEG for j in kept):
+        if not kept or angle_deg(q[kept], q[i : i + 1]).min() > APART_DEG:
             kept.append(int(i))
     kept = [i for i in kept if evidence[i] <= evidence[kept[0]] * RIVAL][:RIVALS]
     return Estimate(poses[kept], found[kept], evidence[kept], rendered)
@@ -115,4 +125,4 @@ def _maxima(table: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.unravel_index(best, table.shape)
 
 
-_packed = jax.jit(pack)
+packed = jax.jit(pack)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import ndimage
 
 from rotajax.checks import require
-from rotajax.geometry.solid import BUCKETS, RADIUS, Solid, make_solid
+from rotajax.geometry.solid import RADIUS, Solid, make_solid
 from rotajax.render.camera import CENTRE, SCALE, SIZE
 from rotajax.render.morphology import DISK
 from rotajax.types import Bool
@@ -27,7 +27,7 @@ def rebuild(target: Bool[np.ndarray, "H W"]) -> Solid:
     points = (np.stack([column, row], axis=1) - CENTRE) / SCALE
     points = points[np.hypot(*points.T) <= REACH]
     require(len(points) > 0, "target", "a silhouette in which a disk of radius 2 fits", "none")
-    return make_solid(points, 0, size=BUCKETS[-1])
+    return make_solid(points, 0)
 
 
 def _kind(picture: np.ndarray) -> str:
