@@ -72,7 +72,8 @@ def run_solver(
         if left:
             if budget := getattr(solver, "budget", None):
                 budget.spent, budget.dearest = store.spent, store.dearest
-            simulator = Simulator(suite, params, most=concurrency, auxiliary=condition.auxiliary)
+            rows = [row for row, _ in left]
+            simulator = Simulator(suite, params, rows=rows, most=concurrency, auxiliary=condition.auxiliary)
             with ThreadPoolExecutor(2, "panels") as threads:
                 table = Table(solver, condition, simulator, store, threads, suite.info.sha256)
                 try:

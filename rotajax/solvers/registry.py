@@ -12,7 +12,7 @@ from rotajax.solvers.reply import Solver
 # --solver is in args.argument.
 BUILDERS = {
     "api": "rotajax.solvers.api_command",
-    "pixels": "rotajax.solvers.pixels.command",
+    "pixels": "rotajax.solvers.pixels",
     "react": "rotajax.solvers.agents.react_command",
     "magentic": "rotajax.solvers.agents.magentic_command",
     "checkpoint": "rotajax.train.solver",

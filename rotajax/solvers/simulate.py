@@ -129,17 +129,29 @@ def _replayed(state: State, action: Array, ious: Array, pose: Rotation, count: A
     return dataclasses.replace(state, R=R)
 
 
+def _prepared(tasks: Task, rows: Sequence[int]) -> Task:
+    """Return the tasks with skeletons in these rows, and a copy of the first of them in all others.
+
+    A run that goes on with a few makes no more, and still has the shapes that are compiled.
+    """
+    place = {row: index for index, row in enumerate(rows)}
+    index = np.array([place.get(row, 0) for row in range(len(tasks.start))])
+    part = with_skeletons(jax.tree.map(lambda leaf: np.asarray(leaf)[np.asarray(rows)], tasks))
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[index], part)
+
+
 class Simulator:
     """The tasks of a suite on the devices, and the turns that are waiting to be drawn.
 
-    most: turns of one call; auxiliary: whether the view is drawn. Raises ValueError for more than 48 decisions.
+    rows: the tasks that are played; most: turns of one call; auxiliary: whether the view is drawn. Raises ValueError
+    for more than 48 decisions.
     """
 
-    def __init__(self, suite: Suite, params: Params, *, most: int, auxiliary: bool):
+    def __init__(self, suite: Suite, params: Params, *, rows: Sequence[int], most: int, auxiliary: bool):
         require(int(params.max_decisions) <= HORIZON, "max_decisions", f"at most {HORIZON}", params.max_decisions)
         self.params = params
         mesh = device_mesh()
-        tasks = with_skeletons(suite.tasks)
+        tasks = _prepared(suite.tasks, rows)
         self._firsts, self.targets = spread(_first)(tasks, params)
         everywhere = NamedSharding(mesh, WHOLE)
         self._shared = jax.device_put((tasks, self.targets), everywhere)
