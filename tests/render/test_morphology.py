@@ -9,10 +9,12 @@ from rotajax.render.morphology import CROSS, DISK, close_cross, dilate_disk, dil
 disk, close, grey, blur = (
     jax.jit(dilate_disk),
     jax.jit(close_cross),
-    jax.jit(dilate_grey, static_argnums=1),
+    jax.jit(dilate_grey),
     jax.jit(smooth),
 )
 SHAPE = (24, 40)
+# What is left of no mark: a disk keeps its largest.
+NONE = -1000
 
 
 def kernel(offsets, size):
@@ -59,14 +61,21 @@ def test_closing_fills_a_pixel_with_four_neighbours_and_keeps_a_free_column():
 def test_grey_falls_off_with_the_distance_and_overlaps_keep_the_maximum():
     picture = np.full(SHAPE, -1000, np.int32)
     picture[5, 5], picture[5, 6] = 100, 104
-    grown = np.asarray(grey(picture, -1000))
+    grown = np.asarray(grey(np.pad(picture, 2, constant_values=-1000)))
+    assert grown.shape == SHAPE
     assert grown[3:8, 3:9].tolist() == [
-        [-1000, -1000, 96, 100, -1000, -1000],
-        [-1000, 97, 101, 102, 101, -1000],
+        [NONE, NONE, 96, 100, NONE, NONE],
+        [NONE, 97, 101, 102, 101, NONE],
         [96, 100, 102, 104, 102, 100],
-        [-1000, 97, 101, 102, 101, -1000],
-        [-1000, -1000, 96, 100, -1000, -1000],
+        [NONE, 97, 101, 102, 101, NONE],
+        [NONE, NONE, 96, 100, NONE, NONE],
     ]
+
+
+def test_a_mark_in_the_margin_counts_inside():
+    framed = np.full((28, 44), -1000, np.int32)
+    framed[0, 10] = 100
+    assert np.argwhere(np.asarray(grey(framed)) > 0).tolist() == [[0, 8]]
 
 
 @pytest.mark.parametrize("seed", range(8))

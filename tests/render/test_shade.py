@@ -9,9 +9,10 @@ import shapes
 from reference import renderer
 from rotajax.geometry.rotation import rotation
 from rotajax.geometry.solid import Points, extrude
-from rotajax.render.shade import shade
+from rotajax.render.shade import shade, shade_surface
+from rotajax.render.skeleton import skeleton
 
-one = jax.jit(shade)
+one, surface = jax.jit(shade), jax.jit(shade_surface)
 at_once = jax.jit(jax.vmap(shade, (None, 0)))
 in_turn = jax.jit(lambda solid, poses: jax.lax.map(functools.partial(shade, solid), poses))
 SOLIDS = {"letter": shapes.letter, "bar": shapes.bar, "ring": shapes.ring}
@@ -47,6 +48,20 @@ def test_points_give_the_view_of_their_solid():
     solid = shapes.solid_of(shapes.letter)
     difference = np.asarray(one(extrude(solid), TILT)).astype(int) - np.asarray(one(solid, TILT))
     assert (np.abs(difference) > 1).mean() <= 0.001
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_the_view_of_the_surface_is_nearly_the_whole_one_and_nowhere_brighter(name):
+    solid = shapes.solid_of(SOLIDS[name])
+    whole = np.array([one(solid, pose) for pose in POSES]).astype(int)
+    columns = skeleton(solid)
+    seen = np.array([surface(solid, columns, pose) for pose in POSES]).astype(int)
+    assert (seen <= whole).all()
+    assert (whole - seen > 1).mean() <= 0.02
+    # The skeleton alone, without the caps of the other columns, is further off.
+    bones = np.array([one(columns, pose) for pose in POSES]).astype(int)
+    assert (bones <= seen).all()
+    assert (whole - seen).sum() < (whole - bones).sum()
 
 
 def test_single_points_are_the_reference_s_to_the_bit():
