@@ -12,10 +12,11 @@ from importlib import resources
 from string import Template
 from weakref import WeakKeyDictionary
 
-from rotajax.solvers.question import Condition, Panel, Question
+from rotajax.solvers.question import Condition, Panel, Question, Turn
 
-# Of panels that somebody still refers to: each is in the requests of all later turns of its episode.
+# Of panels and turns that somebody still refers to: each is in the requests of all later turns of its episode.
 _images: WeakKeyDictionary[Panel, bytes] = WeakKeyDictionary()
+_told: WeakKeyDictionary[Turn, tuple[int, bytes]] = WeakKeyDictionary()  # a turn's step and its text part
 
 
 class Prompt:
@@ -28,7 +29,9 @@ class Prompt:
     def json_bytes(self) -> bytes:
         """Return the messages as the bytes of a JSON list."""
         opening = b'[{"role":"system","content":' + _dump(self._system) + b'},{"role":"user","content":['
-        return opening + b",".join(self._parts) + b"]}]"
+        first, *rest, last = self._parts
+        # One join: a long history is megabytes, and a copy of it costs as much as all the rest.
+        return b",".join([opening + first, *rest, last + b"]}]"])
 
     def messages(self) -> list[dict]:
         """Return the messages as JSON values, to read or to change."""
@@ -41,8 +44,7 @@ def make_prompt(question: Question) -> Prompt:
     user = _text("user").substitute(turn=used + 1, turns=turns, used=used, remaining=turns - used)
     parts = [_text_part(user)]
     for step, turn in enumerate(question.history, 1):
-        text = _text("history").substitute(step=step, action=turn.action, angle=turn.angle, cot=turn.text)
-        parts += [_text_part(text), _image_part(turn.panel)]
+        parts += [_history_part(step, turn), _image_part(turn.panel)]
     parts += [_text_part(_text("current").template), _image_part(question.panel)]
     return Prompt(system_text(question.condition), parts)
 
@@ -68,6 +70,14 @@ def _dump(value: object) -> bytes:
 
 def _text_part(text: str) -> bytes:
     return _dump({"type": "text", "text": text})
+
+
+def _history_part(step: int, turn: Turn) -> bytes:
+    found = _told.get(turn)
+    if found is None or found[0] != step:
+        text = _text("history").substitute(step=step, action=turn.action, angle=turn.angle, cot=turn.text)
+        found = _told[turn] = step, _text_part(text)
+    return found[1]
 
 
 def _image_part(panel: Panel) -> bytes:

@@ -28,9 +28,10 @@ class Usage:
 
     def fields(self) -> dict[str, int | bool]:
         """Return JSON of it."""
-        return dataclasses.asdict(self)
+        return {name: getattr(self, name) for name in _FIELDS}
 
 
+_FIELDS = tuple(field.name for field in dataclasses.fields(Usage))
 # The neutral element of a sum.
 NOTHING = Usage(known=True)
 
