@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+import threading
 import zlib
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from rotajax.types import Bool, UInt8
 # Rows as differences to the row above, then runs of equal bytes: two thirds of the time of level 3 at 3 % more bytes.
 _LEVEL, _STRATEGY = 1, zlib.Z_RLE
 _UP = 2  # the filter's number in PNG
+_kept = threading.local()
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
@@ -34,7 +36,7 @@ def encode_png(grey: UInt8[np.ndarray, "H W"]) -> bytes:
     height, width = grey.shape
     difference = grey.copy()
     difference[1:] -= grey[:-1]
-    rows = np.empty((height, 1 + 3 * width), np.uint8)
+    rows = _rows(height, 1 + 3 * width)
     rows[:, 0] = _UP
     for channel in range(3):  # three strided writes are a third of one broadcast over the last axis
         rows[:, 1 + channel :: 3] = difference
@@ -42,6 +44,14 @@ def encode_png(grey: UInt8[np.ndarray, "H W"]) -> bytes:
     deflate = zlib.compressobj(_LEVEL, strategy=_STRATEGY)
     data = deflate.compress(rows.data) + deflate.flush()
     return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def _rows(height: int, width: int) -> np.ndarray:
+    """Return a megabyte of this thread's own: fresh memory costs a third of the encoding."""
+    rows = getattr(_kept, "rows", None)
+    if rows is None or rows.shape != (height, width):
+        rows = _kept.rows = np.empty((height, width), np.uint8)
+    return rows
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
