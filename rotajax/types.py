@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float32, Int32, Key, UInt8, UInt32
+from jaxtyping import Bool, Float32, Int32, Key, UInt8, UInt16, UInt32
 
 __all__ = [
     "Array",
@@ -19,6 +19,7 @@ __all__ = [
     "Mask",
     "Rotation",
     "UInt8",
+    "UInt16",
     "UInt32",
     "View",
     "static",

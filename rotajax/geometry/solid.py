@@ -68,14 +68,33 @@ def depth_fraction(seed: UInt32[Array, ""], i: UInt32[Array, "..."], j: UInt32[A
 
     q is the upper 24 bits of an integer mix of (seed, i, j) on uint32, so that it is the same on every backend.
     """
+    ends = jnp.where(j == jnp.uint32(0), jnp.float32(-1), jnp.float32(1))
+    return jnp.where(j < jnp.uint32(2), ends, _fraction(_mix(seed, i, j)))
+
+
+def depth_extremes(seed: UInt32[Array, ""], i: UInt32[Array, "C"]) -> tuple[Float32[Array, "C"], Float32[Array, "C"]]:
+    """Return the least and the largest `depth_fraction` of the samples of columns i between their two ends."""
+
+    def sample(j: Array, extremes: tuple[Array, Array]) -> tuple[Array, Array]:
+        word = _mix(seed, i, j.astype(jnp.uint32))
+        return jnp.minimum(extremes[0], word), jnp.maximum(extremes[1], word)
+
+    start = jnp.full(i.shape, 0xFFFFFFFF, jnp.uint32), jnp.zeros(i.shape, jnp.uint32)
+    least, most = jax.lax.fori_loop(jnp.int32(2), jnp.int32(SAMPLES), sample, start)
+    return _fraction(least), _fraction(most)
+
+
+def _mix(seed: UInt32[Array, ""], i: UInt32[Array, "..."], j: UInt32[Array, "..."]) -> UInt32[Array, "..."]:
     u = jnp.uint32
     word = (seed ^ (i * u(0x9E3779B1))) + j * u(0x85EBCA77)
     word = (word ^ (word >> u(16))) * u(0x21F0AAAD)
     word = (word ^ (word >> u(15))) * u(0x735A2D97)
-    word = word ^ (word >> u(15))
-    interior = (word >> u(8)).astype(jnp.float32) * jnp.float32(2.0**-23) - jnp.float32(1)
-    ends = jnp.where(j == u(0), jnp.float32(-1), jnp.float32(1))
-    return jnp.where(j < u(2), ends, interior)
+    return word ^ (word >> u(15))
+
+
+def _fraction(word: UInt32[Array, "..."]) -> Float32[Array, "..."]:
+    """Return 2 q - 1, which grows with the word."""
+    return (word >> jnp.uint32(8)).astype(jnp.float32) * jnp.float32(2.0**-23) - jnp.float32(1)
 
 
 def extrude(solid: Solid) -> Points:

@@ -1,5 +1,7 @@
 """The exact silhouette of Appendix G: every sampled point marks a disk, then one closing."""
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 
 from rotajax.geometry.solid import Points, Solid
@@ -7,7 +9,7 @@ from rotajax.render import morphology, packed
 from rotajax.render.camera import PADDED, SCALE, SIZE, cloud_sample, crop, mark_index, pixel, rotated
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.stream import Chosen, Sample, fold_samples
-from rotajax.types import Array, Mask, Rotation, UInt32
+from rotajax.types import Array, Mask, Rotation, UInt8, UInt32
 
 WORDS = SIZE // packed.WORD
 
@@ -35,7 +37,17 @@ def splat_packed(columns: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 1
 
 def disks(columns: Solid | Skeleton | Chosen, R: Rotation) -> UInt32[Array, "10 320"]:
     """Return the union of the disks of every sample of the columns, packed and upright: `splat` before its closing."""
-    R = jnp.asarray(R)
+    step = marker(jnp.asarray(R))
+    return disks_at(fold_samples(columns, no_marks(), step))
+
+
+def no_marks() -> UInt8[Array, "102401"]:
+    """Return a byte for each pixel, and one for what is not to be marked, all 0."""
+    return jnp.zeros(SIZE * SIZE + 1, jnp.uint8)
+
+
+def marker(R: Rotation) -> Callable[[Array, Sample], Array]:
+    """Return the step of a fold over samples that marks the pixel of each under a pose."""
 
     def mark(marks: Array, sample: Sample) -> Array:
         x, y, z, valid = sample
@@ -44,7 +56,11 @@ def disks(columns: Solid | Skeleton | Chosen, R: Rotation) -> UInt32[Array, "10 
         index = ((u & 31) * WORDS + (u >> 5)) * SIZE + v
         return marks.at[jnp.where(valid, index, SIZE * SIZE)].set(jnp.uint8(1), mode="promise_in_bounds")
 
-    marks = fold_samples(columns, jnp.zeros(SIZE * SIZE + 1, jnp.uint8), mark)
+    return mark
+
+
+def disks_at(marks: UInt8[Array, "102401"]) -> UInt32[Array, "10 320"]:
+    """Return the union of the disks at all marks, packed and upright."""
     words = packed.pack_planes(marks[: SIZE * SIZE].reshape(packed.WORD, WORDS * SIZE) != 0).reshape(WORDS, SIZE)
     return packed.dilate_disk(words)
 

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 from rotajax.geometry.solid import CHUNK as SOLID_CHUNK
 from rotajax.geometry.solid import SAMPLES, Solid, depth_fraction, half_depth
 from rotajax.render.skeleton import Skeleton
-from rotajax.types import Array, Bool, Float32, Int32, struct
+from rotajax.types import Array, Bool, Float32, Int32, UInt32, struct
 
 SKELETON_CHUNK = 2048
-CHOSEN_CHUNK = 1024
+CHOSEN_CHUNK = 256
 Carry = TypeVar("Carry")
 Sample = tuple[Float32[Array, "C"], Float32[Array, "C"], Float32[Array, "C"], Bool[Array, "C"]]
 
@@ -22,7 +22,7 @@ class Chosen:
     """Some columns of a solid, by their places in it."""
 
     solid: Solid
-    index: Int32[Array, "C"]
+    index: UInt32[Array, "C"]
     count: Int32[Array, ""]  # the first `count` places are chosen
 
 
@@ -34,21 +34,35 @@ def fold_samples(columns: Solid | Skeleton | Chosen, start: Carry, step: Callabl
     """
     if isinstance(columns, Chosen):
         return _fold_chosen(columns, start, step)
+    return fold_part(columns, jnp.int32(0), columns.count, start, step)
+
+
+def fold_part(
+    columns: Solid | Skeleton,
+    first: Int32[Array, ""],
+    last: Int32[Array, ""],
+    start: Carry,
+    step: Callable[[Carry, Sample], Carry],
+    *,
+    samples: int = SAMPLES,
+) -> Carry:
+    """Return `fold_samples` over the first `samples` samples of the columns from `first` on, before `last`."""
     # A skeleton has a tenth of the columns: smaller chunks leave less of the last one empty.
     size = SOLID_CHUNK if isinstance(columns, Solid) else SKELETON_CHUNK
     half = half_depth(columns.x, columns.y)
     seed = jnp.asarray(columns.seed)
-    lane = jnp.arange(size, dtype=jnp.uint32)
+    lane = jnp.arange(size, dtype=jnp.int32)
 
     def chunk(k: Array, carry: Carry) -> Carry:
-        first = k * size
-        x, y, h = (jax.lax.dynamic_slice(v, (first,), (size,)) for v in (columns.x, columns.y, half))
-        place = first.astype(jnp.uint32) + lane
-        valid = place < columns.count.astype(jnp.uint32)
-        i = place if isinstance(columns, Solid) else jax.lax.dynamic_slice(columns.index, (first,), (size,))
-        return _fold_depths(seed, i, (x, y, h, valid), carry, step)
+        begin = first + k * size
+        at = jnp.minimum(begin, jnp.int32(half.shape[0] - size))
+        x, y, h = (jax.lax.dynamic_slice(v, (at,), (size,)) for v in (columns.x, columns.y, half))
+        place = at + lane
+        valid = (place >= begin) & (place < last)
+        i = place if isinstance(columns, Solid) else jax.lax.dynamic_slice(columns.index, (at,), (size,))
+        return _fold_depths(seed, i.astype(jnp.uint32), (x, y, h, valid), carry, step, samples)
 
-    chunks = (columns.count + jnp.int32(size - 1)) // jnp.int32(size)
+    chunks = (last - first + jnp.int32(size - 1)) // jnp.int32(size)
     return jax.lax.fori_loop(jnp.int32(0), chunks, chunk, start)
 
 
@@ -62,18 +76,20 @@ def _fold_chosen(columns: Chosen, start: Carry, step: Callable[[Carry, Sample], 
         i = jax.lax.dynamic_slice(index, (first,), (CHOSEN_CHUNK,))
         x, y = (v.at[i].get(mode="promise_in_bounds") for v in (columns.solid.x, columns.solid.y))
         valid = first + lane < columns.count
-        return _fold_depths(seed, i.astype(jnp.uint32), (x, y, half_depth(x, y), valid), carry, step)
+        return _fold_depths(seed, i, (x, y, half_depth(x, y), valid), carry, step, SAMPLES)
 
     chunks = (columns.count + jnp.int32(CHOSEN_CHUNK - 1)) // jnp.int32(CHOSEN_CHUNK)
     return jax.lax.fori_loop(jnp.int32(0), chunks, chunk, start)
 
 
-def _fold_depths(seed: Array, i: Array, columns: Sample, start: Carry, step: Callable[[Carry, Sample], Carry]) -> Carry:
-    """Return the carry after the 31 samples of each column of a chunk, (x, y, half-depth, valid), at places i."""
+def _fold_depths(
+    seed: Array, i: Array, columns: Sample, start: Carry, step: Callable[[Carry, Sample], Carry], samples: int
+) -> Carry:
+    """Return the carry after the first samples of each column of a chunk, (x, y, half-depth, valid), at places i."""
     x, y, h, valid = columns
 
     def sample(j: Array, carry: Carry) -> Carry:
         z = depth_fraction(seed, i, j.astype(jnp.uint32)) * h
         return step(carry, (x, y, z, valid))
 
-    return jax.lax.fori_loop(jnp.int32(0), jnp.int32(SAMPLES), sample, start)
+    return jax.lax.fori_loop(jnp.int32(0), jnp.int32(samples), sample, start)

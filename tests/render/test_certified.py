@@ -10,12 +10,14 @@ import pytest
 
 import shapes
 from rotajax.geometry.rotation import rotation
-from rotajax.geometry.solid import BUCKETS, make_solid
+from rotajax.geometry.solid import BUCKETS, depth_extremes, depth_fraction, extrude, make_solid
 from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_points
-from rotajax.render.certified import certified_packed
+from rotajax.render.certified import _open, certified_packed, completed
 from rotajax.render.packed import erode_disk, erode_sideways, pack, unpack
+from rotajax.render.runs import safe_runs
 from rotajax.render.skeleton import skeleton
-from rotajax.render.splat import splat_packed
+from rotajax.render.span import downwards
+from rotajax.render.splat import disks, splat_packed
 
 SOLIDS = {"letter": shapes.letter, "bar": shapes.bar, "ring": shapes.ring}
 ICONS = ("lorc/oat", "lorc/tombstone", "lorc/galleon", "delapouite/funnel", "delapouite/latvia", "lorc/hawk-emblem")
@@ -81,6 +83,47 @@ def dilated(mask):
     for v, u in np.argwhere(np.hypot(*np.mgrid[-2:3, -2:3]) <= 2) - 2:
         out |= np.roll(mask, (v, u), (0, 1))
     return out
+
+
+@jax.jit
+def not_cleared(solid, drawn, R):
+    across, turned, slope = downwards(R)
+    return _open(solid, turned, slope, safe_runs(drawn, across, slope))
+
+
+def test_every_sample_of_a_cleared_column_has_its_disk_in_the_picture():
+    solid = make_solid(shapes.grid(SOLIDS["ring"], step=0.11), 5, size=BUCKETS[-1])
+    columns = skeleton(solid)
+    count = int(solid.count)
+    points = np.asarray(extrude(solid).xyz, np.float64).reshape(-1, 31, 3)[:count]
+    cleared = 0
+    for R in some_poses(14, seed=2):
+        drawn = disks(columns, jnp.asarray(R))
+        core = np.asarray(unpack(erode_disk(drawn).T))
+        closed = ~np.asarray(not_cleared(solid, drawn, jnp.asarray(R)))[:count]
+        # Wherever rounding may put a sample: both pixels where its coordinate is within 0.001 of a half.
+        for shift in (-1e-3, 1e-3):
+            u, v = (
+                np.rint(160 + 5 * (points[closed] @ R[row].astype(np.float64)) + shift).astype(int) for row in (0, 1)
+            )
+            assert core[v, u].all()
+        cleared += closed.sum()
+    assert 0.5 * count * 14 < cleared < count * 14
+
+
+def test_any_disks_of_samples_with_the_outline_s_are_completed():
+    solid = shapes.solid_of(SOLIDS["letter"], 4)
+    columns = skeleton(solid)
+    for R in some_poses(9, seed=3):
+        whole = completed(solid, columns, R, disks(columns, R))
+        np.testing.assert_array_equal(whole, splat_packed(solid, jnp.asarray(R)))
+
+
+def test_extreme_depths_between_the_ends():
+    seed, i = jnp.uint32(9), jnp.arange(500, dtype=jnp.uint32)
+    inner = np.stack([np.asarray(depth_fraction(seed, i, jnp.uint32(j))) for j in range(2, 31)])
+    for got, expected in zip(depth_extremes(seed, i), (inner.min(0), inner.max(0)), strict=True):
+        np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.slow
