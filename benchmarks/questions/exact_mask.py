@@ -1,4 +1,7 @@
-"""How long does an exact silhouette take, on one core?"""
+"""How long does an exact silhouette take, on one core?
+
+`rotajax certified` is given the solid's skeleton, which is part of a task and built once, before the clock starts.
+"""
 
 from collections.abc import Callable
 
@@ -21,7 +24,11 @@ def cases(inputs: Inputs, quick: bool) -> list[Case]:
             work=f"{options['poses']} poses of each of {inputs.count} solids, {inputs.name}",
             unit="mask",
             units=options["poses"] * inputs.count,
-            subjects=(Subject(EXACT, HERE + ours.__name__, options), *peers(PEER, options)),
+            subjects=(
+                Subject(EXACT, HERE + ours.__name__, options),
+                Subject("rotajax certified", HERE + certified.__name__, options),
+                *peers(PEER, options),
+            ),
             parity=same_pictures,
             runs=7,
         )
@@ -36,6 +43,25 @@ def ours(inputs: Inputs, poses: int) -> Callable[[], np.ndarray]:
     solids, batch = [inputs.solid(i) for i in range(inputs.count)], inputs.poses(poses)
     run = spread(_turned(splat))
     return lambda: np.stack([run(batch, solid) for solid in solids])
+
+
+def certified(inputs: Inputs, poses: int) -> Callable[[], np.ndarray]:
+    """Return the run of `rotajax.render.certified.certified_packed`."""
+    from rotajax.devices import spread
+    from rotajax.render.skeleton import skeleton
+
+    solids = [inputs.solid(i) for i in range(inputs.count)]
+    # One padded size: one program for all.
+    size = max(skeleton(solid).x.shape[-1] for solid in solids)
+    pairs = [(solid, skeleton(solid, size=size)) for solid in solids]
+    batch, run = inputs.poses(poses), spread(_certified)
+    return lambda: np.stack([run(batch, pair) for pair in pairs])
+
+
+def _certified(pose, pair):
+    from rotajax.render.certified import certified_packed
+
+    return certified_packed(*pair, pose)
 
 
 def _turned(renderer: Callable) -> Callable:

@@ -2,14 +2,33 @@
 
 from collections.abc import Callable
 
+import jax
+
 from rotajax.env.state import State
 from rotajax.geometry.solid import Solid
+from rotajax.render.certified import certified_packed
+from rotajax.render.packed import unpack
 from rotajax.render.panel import panel
 from rotajax.render.shade import shade
+from rotajax.render.splat import splat
+from rotajax.tasks.task import Task
 from rotajax.types import Array, Mask, Rotation, UInt8, View, struct
 
 # A renderer of silhouettes: the exact one is `splat`.
 Renderer = Callable[[Solid, Rotation], Mask]
+
+
+def exact_renderer(task: Task) -> Renderer:
+    """Return the exact renderer for a task: `splat`, or what draws the same sooner by the task's skeleton on a CPU."""
+    bones = task.bones
+    if bones is None:
+        return splat
+
+    def certified(solid: Solid, R: Rotation) -> Mask:
+        return unpack(certified_packed(solid, bones, R))
+
+    # Its short loops over a few columns are a CPU's.
+    return lambda solid, R: jax.lax.platform_dependent(solid, R, cpu=certified, default=splat)
 
 
 @struct

@@ -14,7 +14,6 @@ from rotajax.devices import spread
 from rotajax.env.observe import Renderer
 from rotajax.env.state import RUNNING, Params, State
 from rotajax.env.step import reset, step
-from rotajax.render.splat import splat
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task
 from rotajax.types import Array, Float32, Int32, Key, struct
@@ -38,7 +37,9 @@ class Episodes:
     outcome: Int32[Array, "*B"]
 
 
-def episode(policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, renderer: Renderer = splat) -> Episodes:
+def episode(
+    policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, renderer: Renderer | None = None
+) -> Episodes:
     """Return one episode of a policy; the key is folded with the task's seed, so that order and batch do not matter."""
     key = jax.random.fold_in(key, jnp.asarray(task.solid.seed))
     first, _ = reset(task, params, renderer=renderer)
@@ -75,7 +76,7 @@ def episode(policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, 
 
 
 @cache
-def _one(policy: Policy, renderer: Renderer) -> Callable[[Task, Key[Array, ""], Params], Episodes]:
+def _one(policy: Policy, renderer: Renderer | None) -> Callable[[Task, Key[Array, ""], Params], Episodes]:
     """Return the episode of a policy as a function of one task; cached, since the function keys the compilation."""
     return partial(episode, policy, renderer=renderer)
 
@@ -86,7 +87,7 @@ def rollout(
     key: Key[Array, ""],
     params: Params | None = None,
     *,
-    renderer: Renderer = splat,
+    renderer: Renderer | None = None,
     mesh: Mesh | None = None,
 ) -> Episodes:
     """Return one episode of a policy for every task of a suite (or of a batch of tasks), NumPy, leading axis B.

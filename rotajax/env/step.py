@@ -6,20 +6,21 @@ import numpy as np
 from rotajax.checks import require
 from rotajax.compare import iou
 from rotajax.env.actions import ROTATIONS, STOP
-from rotajax.env.observe import Observation, Renderer, observe
+from rotajax.env.observe import Observation, Renderer, exact_renderer, observe
 from rotajax.env.rules import judge
 from rotajax.env.state import RUNNING, SUCCESS, Params, State
 from rotajax.geometry.rotation import MATRICES, compose
-from rotajax.render.splat import splat
 from rotajax.tasks.task import Task
 from rotajax.types import Array, Int32
 
 
-def reset(task: Task, params: Params, *, renderer: Renderer = splat) -> tuple[State, Observation]:
+def reset(task: Task, params: Params, *, renderer: Renderer | None = None) -> tuple[State, Observation]:
     """Return the first state of a task and its observation.
 
-    A start that is aligned already, which suites do not contain, is a success without a step.
+    Silhouettes are the exact renderer's unless another is given, and drawn sooner of a task that carries its skeleton
+    (`with_skeletons`). A start that is aligned already, which suites do not contain, is a success without a step.
     """
+    renderer = renderer or exact_renderer(task)
     target = renderer(task.solid, jnp.eye(3, dtype=jnp.float32))
     R = jnp.asarray(task.start)
     current = renderer(task.solid, R)
@@ -42,7 +43,7 @@ def reset(task: Task, params: Params, *, renderer: Renderer = splat) -> tuple[St
 
 
 def step(
-    state: State, action: Int32[Array, ""], params: Params, *, renderer: Renderer = splat
+    state: State, action: Int32[Array, ""], params: Params, *, renderer: Renderer | None = None
 ) -> tuple[State, Observation]:
     """Return the state after one decision, and its observation: R[t+1] = Q(a) R[t].
 
@@ -57,6 +58,6 @@ def step(
     action = jnp.asarray(action, jnp.int32)
     turn = jnp.asarray(MATRICES)[jnp.minimum(action, jnp.int32(ROTATIONS - 1))]
     R = jnp.where(action == STOP, state.R, compose(turn, state.R))
-    current = renderer(state.task.solid, R)
+    current = (renderer or exact_renderer(state.task))(state.task.solid, R)
     state = judge(state, action, R, iou(current, state.target), params)
     return state, observe(state, current)

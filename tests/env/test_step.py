@@ -11,6 +11,7 @@ from rotajax.env.actions import STOP, action_index
 from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.env.step import reset, step
 from rotajax.tasks.starts import draw_sequence, inverse_path, start_pose
+from rotajax.tasks.task import with_skeletons
 
 PARAMS = Params()
 SEQUENCE = draw_sequence(5, 0)
@@ -110,3 +111,11 @@ def test_changing_task_action_seed_or_params_does_not_trace_anew():
 def test_an_action_that_is_no_index_is_refused_and_not_played_as_another(begun, action, got):
     with pytest.raises(ValueError, match=f"step: action: expected .* {got}"):
         inspect.unwrap(step)(begun[0], action, Params())
+
+
+def test_a_task_that_carries_its_skeleton_shows_the_same_pictures(begun):
+    task = with_skeletons(BATCH)[0]
+    state, seen = first(task, PARAMS)
+    action = action_index("YAW_POS", 30)
+    for got, expected in ((seen, begun[1]), (after(state, action, PARAMS)[1], after(begun[0], action, PARAMS)[1])):
+        jax.tree.map(np.testing.assert_array_equal, got, expected)
