@@ -26,6 +26,8 @@ MARGIN = 0.006
 GOAL_DEG, GOALS = 6.0, 256
 # Cells that are looked at: a ball's whole table is goal.
 CELLS = 50_000
+# Words of one length that are drawn: enough to find a goal, and bounded where the map promises one everywhere.
+DRAWN = 1024
 # Poses a call: one compiled shape.
 CHUNK = 16
 # A plan for the longest start of a task, and a bit.
@@ -40,6 +42,10 @@ class Belief(Ground):
 
     target: UInt32[Array, "H words"]  # type: ignore[assignment]  # packed, as it is in the picture
     margin: float = MARGIN
+
+    def promising(self, q: np.ndarray) -> np.ndarray:
+        """Return the indices of the words that may lead to the goal, the best estimates first, at most DRAWN."""
+        return super().promising(q)[:DRAWN]
 
     def ious(self, poses: np.ndarray) -> np.ndarray:
         """Return the IoUs of poses, Float32[n, 3, 3], by their spans."""

@@ -21,7 +21,8 @@ from rotajax.types import Bool, Rotation, UInt8
 
 # Local maxima of the silhouette's table that are held against the view, and how many of those are refined.
 CANDIDATES, REFINED = 96, 6
-# Misfit above which the best pose does not explain the pictures (right poses of real icons: see BUILD_NOTES).
+# Misfit above which the best pose does not explain the pictures. Over the looks of six episodes of real icons it was
+# 0.009 to 0.031; with pictures of something else it is above 1.
 CONVINCING = 0.15
 # Estimates closer than this are one.
 APART_DEG = 3.0
