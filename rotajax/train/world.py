@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rotajax.checks import require
+from rotajax.geometry.solid import Solid
 from rotajax.geometry.symmetry import Symmetry, group_size
 from rotajax.render.packed import unpack
 from rotajax.render.skeleton import Skeleton, skeleton
@@ -48,6 +49,13 @@ def make_world(suite: Suite, *, progress: bool = False) -> World:
     """Return the world of a suite; host code, a second for some ten icons, with its progress on standard error."""
     require(len(suite) > 0, "train: suite", "at least one task", "none")
     solids = [jax.tree.map(lambda leaf, i=i: leaf[i], suite.tasks.solid) for i in range(len(suite))]
+    rows = suite.info.rows
+    sizes = [group_size(Symmetry(row["symmetry_order"], row["mirror_angle_deg"])) for row in rows]
+    return world_of(solids, np.asarray(suite.tasks.group), np.array(sizes, np.int32), progress=progress)
+
+
+def world_of(solids: list[Solid], group: np.ndarray, symmetries: np.ndarray, *, progress: bool = False) -> World:
+    """Return the world of solids: their groups [N, 24, 3, 3], of which the first so many are distinct."""
     shown = tqdm(solids, desc="icons", unit="icon", disable=not progress, file=sys.stderr, mininterval=2.0)
     bones = [skeleton(solid) for solid in shown]
     counts = np.array([int(b.count) for b in bones], np.int32)
@@ -63,13 +71,11 @@ def make_world(suite: Suite, *, progress: bool = False) -> World:
 
     joined = Skeleton(**{field.name: joined_leaf(field.name) for field in dataclasses.fields(Skeleton)})
     target, picture = jax.jit(lambda b: jax.lax.map(_target, b))(joined)
-    rows = suite.info.rows
-    sizes = [group_size(Symmetry(row["symmetry_order"], row["mirror_angle_deg"])) for row in rows]
     return World(
         bones=joined,
         surface=surfaces(solids),
-        group=np.asarray(suite.tasks.group),
-        symmetries=np.array(sizes, np.int32),
+        group=group,
+        symmetries=symmetries,
         target=np.asarray(target),
         picture=np.asarray(picture),
     )
