@@ -24,6 +24,10 @@ TITLES = {
     "batch": ("Batch sizes", "The cost a pose where as many go in one call, on one core; the same poses throughout."),
     "devices": ("Host devices", "The same poses on one and on two cores."),
     "first result": ("Time to first result", "Whole processes on one core, from starting Python."),
+    "solver overhead": (
+        "Overhead of a model's decision",
+        "What a decision costs this host on one core, beyond the endpoint's time; drawing is apart.",
+    ),
 }
 INTRODUCTION = """# Benchmarks
 

@@ -92,9 +92,9 @@ def chaos(suite, tasks, kills, out, *, in_flight=16, rate=0.2, seed=0, play="ran
             process = start(base, suite, tasks, run, in_flight)
             earlier = len(killed) and killed[-1][0]
             # At least something of its own, else it is killed before it asks.
-            while len(read_log(log)) < max(moment, earlier + 2):
+            while not log.exists() or log.read_bytes().count(b"\n") < max(moment, earlier + 2):
                 assert process.poll() is None, Path(f"{run}.log").read_text()[-2000:]
-                time.sleep(0.005)
+                time.sleep(0.01)
             time.sleep(draw.uniform(0, 0.1))
             os.killpg(process.pid, signal.SIGKILL)
             assert process.wait() == -signal.SIGKILL
