@@ -20,11 +20,12 @@ HERE = f"{__name__}:"
 IN_FLIGHT, TURNS = 64, 48
 # Different pictures; a stamp in a corner makes each turn's panel another one.
 DRAWN = 16
+CORES = min(2, os.cpu_count() or 1)
 LOOP = "panels, prompt, request, answer, records"
 
 
 def cases(inputs: Inputs, quick: bool) -> list[Case]:
-    """Return three works: whole episodes, the last decision of a full history, and the drawing that they leave out."""
+    """Return four works: whole episodes, the last decision of a full history, a panel, the drawing that is apart."""
     episodes, asked = (4, 8) if quick else (IN_FLIGHT, 4 * IN_FLIGHT)
     answered = f"{IN_FLIGHT} in flight, an endpoint that answers at once"
     return [
@@ -33,9 +34,7 @@ def cases(inputs: Inputs, quick: bool) -> list[Case]:
             work=f"{episodes} episodes of {TURNS} decisions, {answered}",
             unit="decision",
             units=episodes * TURNS,
-            subjects=(
-                Subject("panels, prompt, request, answer, records", HERE + loop.__name__, {"episodes": episodes}),
-            ),
+            subjects=(Subject(LOOP, HERE + loop.__name__, {"episodes": episodes}, cores=CORES),),
             parity=_complete,
         ),
         Case(
@@ -45,6 +44,13 @@ def cases(inputs: Inputs, quick: bool) -> list[Case]:
             units=asked,
             subjects=(Subject("prompt, request, answer", HERE + late.__name__, {"decisions": asked}),),
             parity=_complete,
+        ),
+        Case(
+            question="solver overhead",
+            work="a panel of 972 x 320 as RGB PNG, a part of the first work",
+            unit="panel",
+            units=IN_FLIGHT,
+            subjects=(Subject("make_panel", HERE + encoding.__name__, {"panels": IN_FLIGHT}),),
         ),
         Case(
             question="solver overhead",
@@ -110,6 +116,15 @@ def late(inputs: Inputs, decisions: int) -> Callable[[], np.ndarray]:
             await solver.aclose()  # type: ignore[attr-defined]
 
     return lambda: np.array([sum(reply.action is not None for reply in asyncio.run(play())), decisions])
+
+
+def encoding(inputs: Inputs, panels: int) -> Callable[[], np.ndarray]:
+    """Return the run of the encoding of panels; their sizes in bytes."""
+    from rotajax.solvers.picture import make_panel
+
+    game = _Game(inputs, 1)
+    seen = [game.pictures(0, turn) for turn in range(panels)]
+    return lambda: np.array([len(make_panel(game.targets[0], view, current).png) for view, current in seen])
 
 
 def drawing(inputs: Inputs, turns: int) -> Callable[[], np.ndarray]:
