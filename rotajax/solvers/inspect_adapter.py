@@ -73,8 +73,8 @@ def play(suite: Suite, condition: Condition, retries: int) -> solver.Solver:
 
     async def solve(state: solver.TaskState, generate: solver.Generate) -> solver.TaskState:
         if not made:
-            most = min(_TOGETHER, len(suite.ids))
-            made.append(Simulator(suite, params, most=most, auxiliary=condition.auxiliary))
+            rows, most = range(len(suite.ids)), min(_TOGETHER, len(suite.ids))
+            made.append(Simulator(suite, params, rows=rows, most=most, auxiliary=condition.auxiliary))
         simulator, row = made[0], state.metadata["row"]
         scene = await simulator.look(row, simulator.resumed(row))
         past: list[Turn] = []
