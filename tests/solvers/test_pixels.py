@@ -126,14 +126,16 @@ def closed(solver):
     asyncio.run(solver.aclose())
 
 
-@pytest.mark.parametrize("condition", ["full", "neither"])
-def test_it_plays_to_the_goal(letter, start, condition):
+# Without a view the first moves may follow the pose's mirror image in depth, until a look tells them apart.
+@pytest.mark.parametrize(("condition", "longest"), [("full", 6), ("neither", 8)])
+def test_it_plays_to_the_goal(letter, start, condition, longest):
     solver = pixel_solver(workers=1)
     success, replies = play(letter, start, solver, condition=condition)
     closed(solver)
     assert success
-    assert len(replies) <= 6
+    assert len(replies) <= longest
     assert "planned" in replies[0].text
+    assert replies[0].fields["rendered"] > 1000
     # Later looks follow the pose; they do not search all poses again.
     assert all(reply.fields["rendered"] < 60 for reply in replies[1:])
 

@@ -86,7 +86,9 @@ def estimate_from(table: np.ndarray, bones: Skeleton, view: np.ndarray | None, c
     chosen = poses[np.argsort(rough, kind="stable")[:REFINED]]
     chosen, found = _refined(chosen, bones, seen, COARSE)
     drawn = table.shape[1] * table.shape[2] // 2 + CANDIDATES + renders(REFINED, COARSE)
-    return track(_best(chosen, found, 0 * found, drawn), bones, view, current)
+    finer = track(_best(chosen, found, 0 * found, drawn), bones, view, current)
+    # Misfits of one look, counted once.
+    return dataclasses.replace(finer, evidence=finer.misfits, rendered=drawn + finer.rendered)
 
 
 def track(before: Estimate, bones: Skeleton, view: np.ndarray | None, current: np.ndarray) -> Estimate:
