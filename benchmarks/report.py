@@ -28,6 +28,10 @@ TITLES = {
         "Overhead of a model's decision",
         "What a decision costs this host on one core, beyond the endpoint's time; drawing is apart.",
     ),
+    "train_env": (
+        "Training environment",
+        "A step of the environment that policies are trained in, on one and on two cores; the peer has the same rules.",
+    ),
 }
 INTRODUCTION = """# Benchmarks
 
