@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 import rotajax as rx
-from rotajax.env.actions import ROTATIONS, action_index
+from rotajax.env.actions import ROTATIONS
 from rotajax.render.shade import shade
 from rotajax.render.splat import splat
 from rotajax.solvers import CONDITIONS, Panel, Question, Reply, Turn
@@ -24,12 +24,17 @@ def _draw(solid, R):
     return splat(solid, jnp.eye(3, dtype=jnp.float32)), shade(solid, R), splat(solid, R)
 
 
+def draw(solid, R):
+    """Target, auxiliary view and current silhouette of a solid under a pose, by the exact renderer, NumPy."""
+    return tuple(np.asarray(picture) for picture in _draw(solid, R))
+
+
 def pictures(task, moves=()):
     """The three pictures of a task after actions, NumPy."""
     pose = np.asarray(task.start)
     for direction, angle in moves:
         pose = rx.rotation(direction, angle) @ pose
-    return tuple(np.asarray(picture) for picture in _draw(task.solid, pose))
+    return draw(task.solid, pose)
 
 
 def question(task, moves=(), condition="full"):
@@ -58,12 +63,3 @@ async def drawn_by_lot(asked):
 def chat(direction, angle, text="because"):
     """The text of a legal answer."""
     return json.dumps({"cot": text, "type": direction, "angle": angle}, separators=(",", ":"))
-
-
-def follow(moves):
-    """A solver that makes listed moves (direction, angle), in every episode the same."""
-
-    async def solve(asked):
-        return Reply(action_index(*moves[asked.turn]), text=f"move {asked.turn}")
-
-    return solve

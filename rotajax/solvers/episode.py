@@ -54,7 +54,8 @@ async def play_episode(table: Table, row: int, key: EpisodeKey) -> bool:
             return False
         t = int(scene.state.decisions)
         view, current = scene.pictures(table.condition.auxiliary)
-        panel = await _in_thread(table, _kept_panel, store, (target, view, current))
+        # The first one of an open episode may be there already, torn.
+        panel = await _in_thread(table, _kept_panel, store, (target, view, current), t == len(recorded))
         question = Question(
             episode=table.opaque(key),
             turn=t,
@@ -126,7 +127,7 @@ async def _recall(table: Table, row: int, state: State, line: dict) -> Turn:
     return Turn(panel, line["action"], line["angle"], line["cot"])
 
 
-def _kept_panel(store: Store, pictures: tuple, anew: bool = False) -> Panel:
+def _kept_panel(store: Store, pictures: tuple, anew: bool) -> Panel:
     panel = make_panel(*pictures)
     store.put_panel(panel, anew=anew)
     return panel

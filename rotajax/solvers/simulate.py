@@ -5,9 +5,8 @@ Rules and pictures are those of `env.step` and the exact renderer, bit for bit.
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import jax
@@ -25,8 +24,6 @@ from rotajax.env.state import RUNNING, Params, State
 from rotajax.env.step import reset, step
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.render.camera import SIZE
-from rotajax.render.certified import certified_packed
-from rotajax.render.packed import unpack
 from rotajax.render.shade import shade
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task, with_skeletons
@@ -34,8 +31,8 @@ from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, View, str
 
 # A turn without an action: the pictures of a state as it is.
 LOOK = -1
-# Turns of one call, where fewer are waiting: one more shape to compile, and small calls stay small.
-SMALL = 8
+# Turns of a call where no more are waiting; the rest of it costs nothing. Another size is another compilation.
+SMALL = 16
 # A record's IoU and the one drawn again: another backend rounds some points to the next pixel.
 IOU_TOLERANCE = 1e-3
 
@@ -64,40 +61,30 @@ class _Turn:
     real: Bool[Array, "*B"]  # False fills a call up and draws nothing
 
 
-@cache
-def _turn(auxiliary: bool) -> Callable[[_Turn, Task, Array, Params], Scene]:
-    """Return the turn of one item as a function; cached, since the function keys the compilation."""
+def _turn(turn: _Turn, tasks: Task, targets: Array, params: Params, auxiliary: Array) -> Scene:
+    """Return the scene that a turn leads to; module-level, since the function keys the compilation."""
 
-    def play(turn: _Turn, tasks: Task, targets: Array, params: Params) -> Scene:
+    def play() -> Scene:
         task = tasks[turn.row]
         state = dataclasses.replace(turn.state, task=task, target=targets[turn.row])
         looks = turn.action == LOOK
-        after, seen = step(state, jnp.where(looks, STOP, turn.action), params, renderer=_exact(task))
+        after, seen = step(state, jnp.where(looks, STOP, turn.action), params)
         # A look keeps the state, but says the IoU that it saw.
         kept = dataclasses.replace(state, iou=after.iou)
         after = _light(jax.tree.map(lambda a, b: jnp.where(looks, a, b), _light(kept), _light(after)))
-        wanted = (after.outcome == RUNNING) & jnp.bool_(auxiliary)
+        wanted = (after.outcome == RUNNING) & auxiliary
         view = jax.lax.cond(wanted, lambda R: shade(task.solid, R), lambda R: _no_view(), after.R)
         return Scene(state=after, pose_error=pose_error_deg(after.R, task.group), current=seen.current, view=view)
 
-    def one(turn: _Turn, tasks: Task, targets: Array, params: Params) -> Scene:
-        def nothing() -> Scene:
-            empty = jnp.zeros((SIZE, SIZE), jnp.bool_)
-            return Scene(state=turn.state, pose_error=jnp.float32(0), current=empty, view=_no_view())
+    def nothing() -> Scene:
+        empty = jnp.zeros((SIZE, SIZE), jnp.bool_)
+        return Scene(state=turn.state, pose_error=jnp.float32(0), current=empty, view=_no_view())
 
-        return jax.lax.cond(turn.real, lambda: play(turn, tasks, targets, params), nothing)
-
-    return one
+    return jax.lax.cond(turn.real, play, nothing)
 
 
 def _leaf(value: int | bool) -> Any:
     return np.asarray(value, np.bool_ if isinstance(value, bool) else np.int32)
-
-
-def _exact(task: Task) -> Callable[[Any, Rotation], Mask]:
-    assert task.bones is not None  # made by the Simulator
-    bones = task.bones
-    return lambda solid, R: unpack(certified_packed(solid, bones, R))
 
 
 def _no_view() -> View:
@@ -109,7 +96,7 @@ def _light(state: State) -> State:
 
 
 def _first(task: Task, params: Params) -> tuple[State, Mask]:
-    state, _ = reset(task, params, renderer=_exact(task))
+    state, _ = reset(task, params)
     return _light(state), state.target
 
 
@@ -155,9 +142,10 @@ class Simulator:
         self._firsts, self.targets = spread(_first)(tasks, params)
         everywhere = NamedSharding(mesh, WHOLE)
         self._shared = jax.device_put((tasks, self.targets), everywhere)
+        self._auxiliary = np.asarray(auxiliary, np.bool_)
         self._devices = mesh.size
-        self._sizes = sorted({-(-min(n, most) // mesh.size) * mesh.size for n in (SMALL, most)})
-        self._run = spread(_turn(auxiliary))
+        self._sizes = sorted({-(-size // mesh.size) * mesh.size for size in (SMALL, max(SMALL, most))})
+        self._run = spread(_turn)
         self._waiting: list[tuple[_Turn, asyncio.Future]] = []
         self._drawing: asyncio.Task | None = None
         self._thread = ThreadPoolExecutor(1, "simulator")
@@ -225,5 +213,5 @@ class Simulator:
         for place, turn in zip(places, turns, strict=True):
             filled[place] = turn
         batch = jax.tree.map(lambda *leaves: np.stack(leaves), *filled)
-        scenes = self._run(batch, *self._shared, self.params)
+        scenes = self._run(batch, *self._shared, self.params, self._auxiliary)
         return [jax.tree.map(lambda leaf, p=p: np.array(leaf[p]), scenes) for p in places]

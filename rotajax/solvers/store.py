@@ -39,6 +39,8 @@ class Store:
             self.__exit__()
             raise
         (path / PANELS).mkdir(exist_ok=True)
+        for torn in (path / PANELS).glob(".panel.*"):
+            torn.unlink()
         self._waiting: list[tuple[str, list[dict], asyncio.Future]] = []
         self._writing: asyncio.Task | None = None
         self._thread = ThreadPoolExecutor(1, "store")
