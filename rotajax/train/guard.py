@@ -1,4 +1,4 @@
-"""`require_no_forbidden_icons`: no icon of the test split is ever trained on."""
+"""`require_no_test_icons`: no icon of the test split is ever trained on."""
 
 from rotajax.checks import require
 from rotajax.tasks.manifest import read_manifest
@@ -14,7 +14,7 @@ def forbidden_icons() -> frozenset[str]:
     return frozenset(row["icon"]["sha256"] for row in read_manifest(TEST_SPLIT)["tasks"])
 
 
-def require_no_forbidden_icons(info: SuiteInfo) -> None:
+def require_no_test_icons(info: SuiteInfo) -> None:
     """Raise ValueError, with some of their names, where a suite has icons of the test split (compared by sha256)."""
     forbidden = forbidden_icons()
     shared = [row["icon"]["path"] for row in info.rows if row["icon"]["sha256"] in forbidden]

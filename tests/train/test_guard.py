@@ -4,7 +4,7 @@ import pytest
 
 from rotajax.tasks.manifest import read_manifest
 from rotajax.tasks.suite import SuiteInfo
-from rotajax.train.guard import TEST_SPLIT, require_no_forbidden_icons, forbidden_icons
+from rotajax.train.guard import TEST_SPLIT, require_no_test_icons, forbidden_icons
 
 
 def info(rows):
@@ -13,11 +13,11 @@ def info(rows):
 
 def test_a_suite_with_one_test_icon_is_refused_by_its_hash(suite):
     rows = copy.deepcopy(list(suite.info.rows))
-    require_no_forbidden_icons(info(rows))
+    require_no_test_icons(info(rows))
     stolen = read_manifest(TEST_SPLIT)["tasks"][17]["icon"]
     rows[1]["icon"] = {**rows[1]["icon"], "path": "renamed.svg", "sha256": stolen["sha256"]}
     with pytest.raises(ValueError, match=r"expected no icon of the test split rota674-test, got renamed\.svg"):
-        require_no_forbidden_icons(info(rows))
+        require_no_test_icons(info(rows))
 
 
 def test_the_test_split_is_whole():
