@@ -75,7 +75,7 @@ def answered(out):
 
 def chaos(suite, tasks, kills, out, *, in_flight=16, rate=0.2, seed=0, play="random"):
     """Play twice, undisturbed and with faults and kills, and return what happened. Raises AssertionError."""
-    out.mkdir(parents=True)
+    out.mkdir(parents=True, exist_ok=True)  # a quiet run that is there already goes on, and is at its end at once
     draw = random.Random(seed)
     play = ["--play", play, "--seed", str(seed)] + (["--suite", str(suite)] if play.endswith("greedy") else [])
     with endpoint(*play) as base:
