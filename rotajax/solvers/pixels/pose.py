@@ -85,10 +85,12 @@ def estimate_from(table: np.ndarray, bones: Skeleton, view: np.ndarray | None, c
     _, rough = _refined(poses, bones, seen, NONE)
     chosen = poses[np.argsort(rough, kind="stable")[:REFINED]]
     chosen, found = _refined(chosen, bones, seen, COARSE)
-    drawn = table.shape[1] * table.shape[2] // 2 + CANDIDATES + renders(REFINED, COARSE)
-    finer = track(_best(chosen, found, 0 * found, drawn), bones, view, current)
-    # Misfits of one look, counted once.
-    return dataclasses.replace(finer, evidence=finer.misfits, rendered=drawn + finer.rendered)
+    likely = _best(chosen, found, 0 * found, 0)
+    # One look is one piece of evidence.
+    finer = track(dataclasses.replace(likely, evidence=0 * likely.evidence), bones, view, current)
+    # A picture fills two directions of the table.
+    directions = int(table[0].any(axis=-1).sum()) // 2
+    return dataclasses.replace(finer, rendered=directions + CANDIDATES + renders(REFINED, COARSE) + finer.rendered)
 
 
 def track(before: Estimate, bones: Skeleton, view: np.ndarray | None, current: np.ndarray) -> Estimate:
