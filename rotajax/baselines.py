@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
+from rotajax.analysis.load import attach
 from rotajax.analysis.summary import summarise
 from rotajax.checks import require, require_at_least, require_member
 from rotajax.env.rollout import Episodes, rollout
@@ -20,7 +21,7 @@ from rotajax.policies.baseline import POLICIES, RANDOM_POLICIES
 from rotajax.processes import agree, is_leader
 from rotajax.records import LAST_SEED, EpisodeKey, RunWriter, episode_lines, open_run, read_run
 from rotajax.records.asked import device_names, rule_numbers, suite_identity
-from rotajax.reports.curve import draw_curves, mean_iou_curves
+from rotajax.reports.curve import draw_curves
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task, with_skeletons
 
@@ -174,8 +175,9 @@ def _report(suite: Suite, out: Path) -> dict:
     """Write and return the summary of a finished run, from its records; draw its curves."""
     run = read_run(out)
     groups = dict(zip(suite.ids, np.asarray(suite.tasks.group), strict=True))
-    summary = summarise(run, suite_identity(suite), groups)
+    analysis = attach(run, groups)
+    summary = summarise(analysis, suite_identity(suite))
     write_atomically(out / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
     title = f"Suite {suite.info.id}, {len(run.tasks)} tasks"
-    draw_curves(mean_iou_curves(run), out / "iou_steps.png", title=title)
+    draw_curves(analysis.methods, out / "iou_steps.png", title=title)
     return summary

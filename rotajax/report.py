@@ -5,23 +5,22 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tqdm import tqdm
-
 from rotajax.analysis import Analysis, load
 from rotajax.analysis.coverage import require_rays
 from rotajax.checks import require, require_at_least
 from rotajax.files import write_atomically
 from rotajax.records.meta import versions
 from rotajax.reports.collect import collect, collect_pairs
-from rotajax.reports.entries import Entry, make_entries
+from rotajax.reports.entries import Entry, make_entries, with_coverage
 from rotajax.reports.figures import figures
 from rotajax.reports.files import require_parquet, table_files
 from rotajax.reports.page import page
-from rotajax.reports.replay import choose, replays
+from rotajax.reports.replay import replays
 
 FORMAT = "rotajax.report/1"
 META = "report.json"
-Pairing = Callable[[Sequence[Entry]], list[tuple[Entry, Entry]]]
+# Which methods to compare: pairs of rows of the entries.
+Pairing = Callable[[Sequence[Entry]], list[tuple[int, int]]]
 
 
 def write_report(
@@ -32,7 +31,7 @@ def write_report(
     title: str | None = None,
     pairing: Pairing | None = None,
     coverage: bool = True,
-    replay: int = 6,
+    replay: int = 2500,
     paper: bool | None = None,
     parquet: bool = False,
     check: bool = True,
@@ -42,10 +41,11 @@ def write_report(
     """Write the report of runs of one suite and return its page, `out`/index.html.
 
     suite: folder or name (default: the embedded suite of the runs' id); pairing: which methods to compare, of the
-    report's entries; replay: episodes on the page; paper: show the paper's rows (default: for icons of its
-    collection); check: refuse runs that do not replay; draw: states of a run, by chance, whose IoU must be that of the
-    silhouettes drawn again (0 where check is False). An earlier report in `out` is replaced. Raises ValueError for
-    what `load` refuses, and for a folder that holds something else; nothing is written then.
+    report's entries; replay: episodes of a method to replay on the page, at most; paper: show the paper's rows
+    (default: for icons of its collection); check: refuse runs that do not replay; draw: states of a run, by chance,
+    whose IoU must be that of the silhouettes drawn again (0 where check is False). An earlier report in `out` is
+    replaced. Raises ValueError for what `load` refuses, and for a folder that holds something else; nothing is
+    written then.
     """
     out = Path(out)
     old = _require_place(out)
@@ -58,24 +58,22 @@ def write_report(
     analyses = [load(run, suite, check=check, draw=draw if check else 0) for run in runs]
     for note in dict.fromkeys(note for analysis in analyses for note in analysis.run.notes):
         print(note, file=sys.stderr)
-    entries = make_entries(analyses, coverage=coverage, progress=progress)
-    pairs = pairing(entries) if pairing else []
+    entries = make_entries(analyses)
+    chosen = pairing(entries) if pairing else []
+    entries = with_coverage(entries, progress=progress) if coverage else entries
+    pairs = [(entries[first], entries[second]) for first, second in chosen]
     # The paper's collection is CC BY 3.0; the embedded icons are this project's own, and another game.
     real = any(row["icon"]["licence"] == "CC BY 3.0" for row in analyses[0].suite.info.rows)
     tables = collect(entries, paper=real if paper is None else paper)
     tables = (collect_pairs(pairs) if pairs else []) + tables
     pictures = figures(tables)
-    count = min(replay, len(choose(entries, replay)))
-    with tqdm(total=count, desc="replays", unit="episode", file=sys.stderr, disable=not progress or not count) as bar:
-        shown = replays(entries, replay, tick=bar.update)
-    left = f" {count - len(shown)} more did not fit." if len(shown) < count else ""
     title = title or "Analysis of " + ", ".join(f"{analysis.run.path.resolve().name}" for analysis in analyses)
     files: dict[str, bytes] = {}
     for table in tables:
         files |= table_files(table, parquet=parquet)
     for name, (_, png, svg) in pictures.items():
         files |= {f"{name}.png": png, f"{name}.svg": svg}
-    html = page(title, _facts(analyses, entries), tables, pictures, shown, skipped=left)
+    html = page(title, _facts(analyses, entries), tables, pictures, replays(entries, replay))
     return _write(out, old, files | {"index.html": html.encode()}, analyses)
 
 

@@ -1,15 +1,20 @@
+import base64
 import csv
 import json
+import zlib
 
 import numpy as np
 import pytest
 
 from played import HOSTILE, write_played
+from rotajax.analysis import load
 from rotajax.cli import main
 from rotajax.records import open_run
+from rotajax.reports.entries import make_entries
 from rotajax.reports.files import markdown
 from rotajax.reports.layout import Column, Table, mark
-from rotajax.reports.replay import choose
+from rotajax.reports.replay import replays
+from rotajax.tasks.folder import mask_sha256
 from runs import ASKED, write_run
 
 
@@ -38,7 +43,7 @@ def written(played, tmp_path_factory):
     out = tmp_path_factory.mktemp("out") / "report"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rotajax.cli.analyse.prepare_jax", lambda **_: None)
-        assert report(played, out, "--replays", 2, "--paper") == 0
+        assert report(played, out, "--paper") == 0
     return out
 
 
@@ -73,14 +78,14 @@ def test_csv_json_and_markdown_say_the_same(written):
 
 def test_a_second_report_replaces_the_first_with_the_same_bytes(played, tmp_path):
     out = tmp_path / "report"
-    assert report(played, out, "--replays", 1) == 0
+    assert report(played, out) == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     (out / "mine.txt").write_text("kept")
     meta = json.loads((out / "report.json").read_text())
     (out / "old.md").write_text("of an earlier version")
     (out / "report.json").write_text(json.dumps(meta | {"files": [*meta["files"], "old.md", "../elsewhere.md"]}))
     (tmp_path / "elsewhere.md").write_text("kept")
-    assert report(played, out, "--replays", 1) == 0
+    assert report(played, out) == 0
     assert not (out / "old.md").exists()
     assert (tmp_path / "elsewhere.md").read_text() == "kept"
     assert (out / "mine.txt").read_text() == "kept"
@@ -155,9 +160,17 @@ def test_bad_input_is_one_line_and_writes_nothing(refused, played, tmp_path):
     assert "each run once" in refused("analyse", run, run, *end)
     assert "--replays: expected a whole number of at least 0, got -1" in refused("analyse", run, *end, "--replays", -1)
     assert "got one run" in refused("compare", run, run, *end)
-    assert "'good' twice" in refused("compare", run, run, *end, "--policies", "good", "good", "--no-coverage")
-    assert "expected one of good" in refused("compare", run, run, *end, "--policies", "x", "good", "--no-coverage")
     assert not out.exists()
+
+
+def test_policies_are_checked_before_anything_long(refused, played, tmp_path, monkeypatch):
+    pytest.importorskip("embreex")
+    monkeypatch.setattr("rotajax.reports.entries.measure_coverage", lambda *_, **__: pytest.fail("measured"))
+    run, suite = played
+    words = ("compare", run, run, "--suite", suite, "--out", tmp_path / "out", "--policies")
+    assert "'good' twice" in refused(*words, "good", "good")
+    assert "expected one of good" in refused(*words, "x", "good")
+    assert not (tmp_path / "out").exists()
 
 
 def test_folders_of_something_else_stay_as_they_are(refused, played, tmp_path):
@@ -195,13 +208,49 @@ def test_marks_and_bars_in_markdown():
     assert (mark(25), mark(26), mark(53)) == ("z", "aa", "bb")
 
 
-def test_replays_take_turns_and_mix_endings(played):
-    from rotajax.analysis import load
-    from rotajax.reports.entries import make_entries
+def unpack(text):
+    return zlib.decompress(base64.b64decode(text))
 
-    entries = make_entries([load(*played)], coverage=False)
-    assert choose(entries, 3) == [(0, 0), (1, 0), (0, 1)]
-    assert len(choose(entries, 99)) == 4
+
+def test_replays_hold_every_episode_and_say_what_they_leave_out(played):
+    analysis = load(*played)
+    entries = make_entries([analysis])
+    whole = replays(entries, 99)
+    assert [each["actions"] for each in whole["episodes"]] == [[11, 5, 11], [11, 6, 11], [11, 20, 24], [11, 20, 24]]
+    # A frame for every decision; STOP leaves none behind it.
+    assert whole["episodes"][0]["iou"] == [0.4, 0.5, 0.55, 0.95]
+    assert whole["episodes"][2]["iou"] == [0.4, 0.5, 0.3]
+    assert [len(each["error"]) for each in whole["episodes"]] == [4, 4, 3, 3]
+    assert whole["note"] == ""
+    assert list(whole["tasks"]) == list(analysis.run.tasks)
+    task, row = whole["tasks"]["single_00001"], analysis.suite.info.rows[1]
+    mask = np.unpackbits(np.frombuffer(unpack(task["mask"]), np.uint8)).astype(bool).reshape(512, 512)
+    assert mask_sha256(mask) == row["mask_sha256"]
+    assert (task["seed"], task["circle"]) == (row["seed"], row["circle"])
+    assert np.float32(task["start"]).reshape(3, 3).tolist() == np.asarray(analysis.suite.tasks.start[1]).tolist()
+    capped = replays(entries, 1)
+    assert [each is None for each in capped["episodes"]] == [False, True, False, True]
+    assert capped["note"] == "Of 2 episodes there is no replay here (--replays)."
+    assert list(capped["tasks"]) == ["single_00000"]
+    assert replays(entries, 0) is None
+
+
+def test_replies_stand_beside_their_decisions_until_the_page_is_full(played, tmp_path):
+    run, suite = played
+    lines = [json.loads(line) for line in (run / "episodes.jsonl").read_text().splitlines()]
+    lines = [line for line in lines if line["policy"] == "good"]
+    for line in lines[:4]:
+        line["cot"] = f"{line['kind']} {line.get('t')} \ud800"
+    lines[2]["cot"] = 7  # no text
+    with open_run(tmp_path / "told", json.loads((run / "run.json").read_text())["asked"], device="none") as writer:
+        writer.append(lines)
+    entries = make_entries([load(tmp_path / "told", suite)])
+    first, second = replays(entries, 99)["episodes"]
+    assert json.loads(unpack(first["replies"])) == ["decision 0 ?", "decision 1 ?", "", "episode None ?"]
+    assert "replies" not in second
+    short = replays(entries, 99, texts=10)
+    assert "replies" not in short["episodes"][0]
+    assert short["note"] == "The replies of 1 episodes were left out: the page would be too large."
 
 
 def test_ious_that_agree_with_each_other_and_not_with_the_pictures_are_refused(played, tmp_path, capsys):

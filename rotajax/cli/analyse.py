@@ -53,7 +53,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--suite", metavar="NAME|DIR", help="the suite of the runs (default: the embedded one of their id)"
     )
     parser.add_argument(
-        "--replays", type=int, default=6, metavar="N", help="episodes to replay on the page (default: 6)"
+        "--replays",
+        type=int,
+        default=2500,
+        metavar="N",
+        help="episodes of each method to replay on the page, at most (default: 2500)",
     )
     parser.add_argument(
         "--coverage",
@@ -91,11 +95,11 @@ def run_compare(args: argparse.Namespace) -> int:
     require(not same or bool(args.policies), "compare", "two runs, or --policies A B for two of one run", "one run")
     runs = [args.first] if same else [args.first, args.second]
 
-    def pairing(entries: Sequence["Entry"]) -> list[tuple["Entry", "Entry"]]:
-        sides = [[e for e in entries if e.analysis.run.path == path] for path in (args.first, args.second)]
-        if same:
-            sides = [list(entries), list(entries)]
-        return _pairs(sides[0], sides[1], args.policies)
+    def pairing(entries: Sequence["Entry"]) -> list[tuple[int, int]]:
+        def side(path: Path) -> dict[int, str]:
+            return {row: e.policy for row, e in enumerate(entries) if same or e.analysis.run.path == path}
+
+        return _pairs(side(args.first), side(args.second), args.policies)
 
     names = [path.resolve().name for path in (args.first, args.second)]
     title = (
@@ -108,18 +112,15 @@ def run_compare(args: argparse.Namespace) -> int:
     return 0
 
 
-def _pairs(
-    first: Sequence["Entry"], second: Sequence["Entry"], chosen: Sequence[str] | None
-) -> list[tuple["Entry", "Entry"]]:
+def _pairs(first: dict[int, str], second: dict[int, str], chosen: Sequence[str] | None) -> list[tuple[int, int]]:
+    """Return pairs of rows of two sides, each the policies of its rows."""
+    pairs = list(product(first, second))
     if chosen:
         for side, name in zip((first, second), chosen, strict=True):
-            names = [entry.policy for entry in side]
-            require(name in names, "compare: --policies", "one of " + ", ".join(names), repr(name))
+            require(name in side.values(), "compare: --policies", "one of " + ", ".join(side.values()), repr(name))
         require(first != second or chosen[0] != chosen[1], "compare: --policies", "two", f"{chosen[0]!r} twice")
-        first = [entry for entry in first if entry.policy == chosen[0]]
-        second = [entry for entry in second if entry.policy == chosen[1]]
-    pairs = list(product(first, second))
-    return [pair for pair in pairs if pair[0].policy == pair[1].policy] or pairs
+        return [(a, b) for a, b in pairs if (first[a], second[b]) == tuple(chosen)]
+    return [(a, b) for a, b in pairs if first[a] == second[b]] or pairs
 
 
 def _options(args: argparse.Namespace) -> dict:

@@ -1,4 +1,4 @@
-"""`make_entries`: the methods of one or more runs of a suite, with names that differ and their coverage."""
+"""`make_entries`: the methods of one or more runs of a suite, with names that differ; `with_coverage` measures them."""
 
 import dataclasses
 import sys
@@ -19,14 +19,13 @@ class Entry:
     method: Method  # its `name` is the label in the report
     policy: str  # its name in the run
     analysis: Analysis
-    coverage: Coverage | None
+    coverage: Coverage | None = None
 
 
-def make_entries(analyses: Sequence[Analysis], *, coverage: bool, progress: bool = True) -> list[Entry]:
+def make_entries(analyses: Sequence[Analysis]) -> list[Entry]:
     """Return an entry a policy and run. A policy of several runs gets the run's folder into its name.
 
-    coverage: measure it (seconds a hundred episodes). Raises ValueError for runs of different suites, or the same run
-    folder twice.
+    Raises ValueError for runs of different suites, or the same run folder twice.
     """
     require(len(analyses) > 0, "report", "at least one run", "none")
     first = analyses[0]
@@ -39,17 +38,23 @@ def make_entries(analyses: Sequence[Analysis], *, coverage: bool, progress: bool
     often = Counter(method.name for analysis in analyses for method in analysis.methods)
     names = Counter(path.name for path in paths)
     entries = []
-    episodes = sum(len(analysis.run.episodes) for analysis in analyses)
-    shown = progress and coverage
-    with tqdm(total=episodes, desc="coverage", unit="episode", file=sys.stderr, disable=not shown) as bar:
-        for analysis, path in zip(analyses, paths, strict=True):
-            found = measure_coverage(analysis, tick=bar.update) if coverage else {}
-            folder = path.name if names[path.name] == 1 else str(analysis.run.path)
-            for method in analysis.methods:
-                label = method.name if often[method.name] == 1 else f"{method.name} ({folder})"
-                named = dataclasses.replace(method, name=label)
-                entries.append(Entry(named, method.name, analysis, found.get(method.name)))
+    for analysis, path in zip(analyses, paths, strict=True):
+        folder = path.name if names[path.name] == 1 else str(analysis.run.path)
+        for method in analysis.methods:
+            label = method.name if often[method.name] == 1 else f"{method.name} ({folder})"
+            entries.append(Entry(dataclasses.replace(method, name=label), method.name, analysis))
     return entries
+
+
+def with_coverage(entries: Sequence[Entry], *, progress: bool = True) -> list[Entry]:
+    """Return the entries with their coverage measured (some seconds a hundred episodes)."""
+    episodes, found = sum(len(entry.method.episodes) for entry in entries), {}
+    with tqdm(total=episodes, desc="coverage", unit="episode", file=sys.stderr, disable=not progress) as bar:
+        for entry in entries:
+            path = entry.analysis.run.path
+            if path not in found:
+                found[path] = measure_coverage(entry.analysis, tick=bar.update)
+    return [dataclasses.replace(e, coverage=found[e.analysis.run.path][e.policy]) for e in entries]
 
 
 def _called(identity: dict) -> str:

@@ -16,14 +16,12 @@ def page(
     facts: Sequence[tuple[str, str]],
     tables: Sequence[Table],
     figures: dict[str, tuple[str, bytes, bytes]],
-    replays: Sequence[dict],
-    *,
-    skipped: str = "",
+    replays: dict | None,
 ) -> str:
     """Return the HTML text.
 
-    facts: names and values under the title; figures: as of `figures`; replays: as of `replays`; skipped: what replays
-    were left out, in words. All text is escaped by the template engine, data by its JSON filter.
+    facts: names and values under the title; figures: as of `figures`; replays: as of `replays`. All text is escaped
+    by the template engine, data by its JSON filter.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -41,9 +39,8 @@ def page(
         }
     )
     pictures = [(name, text, base64.b64encode(svg).decode()) for name, (text, _, svg) in figures.items()]
-    context = {"episodes": episodes, "replays": list(replays), "skipped": skipped}
     return environment.get_template("page.html").render(
-        title=title, facts=facts, tables=shown, pictures=pictures, **context
+        title=title, facts=facts, tables=shown, pictures=pictures, episodes=episodes, replays=replays
     )
 
 

@@ -1,83 +1,92 @@
-"""`replays`: chosen episodes with their pictures as data URIs, for the page."""
+"""`replays`: what the page draws episodes from: actions and numbers of each, and the solid of each task."""
 
 import base64
-import io
-from collections.abc import Callable, Iterator, Sequence
+import json
+import zlib
+from collections.abc import Sequence
 
-import jax
 import numpy as np
-from PIL import Image
 
-from rotajax.analysis.coverage import episode_poses
-from rotajax.env.actions import ACTIONS
-from rotajax.records import OUTCOMES
-from rotajax.render.shade import shade
-from rotajax.render.splat import splat
+from rotajax.analysis.fields import decision_field, episode_field
+from rotajax.env.actions import ACTIONS, STOP
+from rotajax.geometry.rotation import MATRICES
+from rotajax.records import Run
+from rotajax.records.lines import shortest
 from rotajax.reports.entries import Entry
-from rotajax.types import Array
+from rotajax.tasks.folder import read_mask
+from rotajax.tasks.starts import start_pose
 
-# Pictures of the page, in bytes of text: with the tables it stays under 10 MB.
-BUDGET = 7_000_000
+# Of the replies' text, as it stands in the page: with tables and numbers it stays under 10 MB.
+TEXTS = 6_000_000
 
 
-def choose(entries: Sequence[Entry], count: int) -> list[tuple[int, int]]:
-    """Return (entry, episode) of the episodes to show: from every method in turn, a success, then a failure, and so on.
+def replays(entries: Sequence[Entry], count: int, *, texts: int = TEXTS) -> dict | None:
+    """Return the replays of up to `count` episodes of every method, its first ones; None where that is none.
 
-    In the order of the run; the same run gives the same choice.
+    `actions`: the names of the 25 actions, and `turns` their rotations; `tasks`: mask (bits row by row), circle, seed
+    and start of every task; `episodes`: of every episode of the methods, in turn, its actions, the IoU and the pose
+    error of every frame and, where a solver gave them, its replies; null for one that is left out. `note` says what
+    was left out. Replies are kept until they fill `texts` bytes.
     """
-    waiting = []
-    for number, entry in enumerate(entries):
-        good = entry.method.episodes.outcome == OUTCOMES.index("success")
-        rows = [np.flatnonzero(good).tolist(), np.flatnonzero(~good).tolist()]
-        waiting.append([(number, row) for row in _alternate(rows)])
-    return list(_alternate(waiting))[:count]
+    said: dict[str, tuple[list, list]] = {}
+    found, tasks, silent = [], {}, 0
+    for entry in entries:
+        run, path = entry.analysis.run, str(entry.analysis.run.path)
+        if path not in said:
+            said[path] = decision_field(run, "cot"), episode_field(run, "cot")
+        rows = np.flatnonzero(run.episodes.policy == run.policies.index(entry.policy))
+        for row in rows[:count].tolist():
+            replay = _numbers(run, row)
+            if replies := _replies(run, row, *said[path]):
+                packed = _pack(json.dumps(replies).encode())
+                texts -= len(packed)
+                silent += texts < 0
+                replay |= {"replies": packed} if texts >= 0 else {}
+            found.append(replay)
+            task = run.tasks[run.episodes.task[row]]
+            if task not in tasks:
+                tasks[task] = _solid(entry, task)
+        found += [None] * (len(rows) - count)
+    if not tasks:
+        return None
+    left = sum(replay is None for replay in found)
+    notes = [f"Of {left} episodes there is no replay here (--replays)."] if left else []
+    notes += [f"The replies of {silent} episodes were left out: the page would be too large."] if silent else []
+    turns = shortest(np.concatenate([MATRICES, np.eye(3, dtype=np.float32)[None]]).reshape(-1, 9))
+    actions = [f"{direction} {angle}°" if angle else direction for direction, angle in ACTIONS]
+    return {"actions": actions, "turns": turns, "tasks": tasks, "episodes": found, "note": " ".join(notes)}
 
 
-def _alternate(lists: Sequence[list]) -> Iterator:
-    for position in range(max((len(each) for each in lists), default=0)):
-        yield from (each[position] for each in lists if position < len(each))
+def _numbers(run: Run, row: int) -> dict:
+    """Return actions and numbers of an episode: a frame for every decision, and for the end where that is no STOP."""
+    episodes, decisions = run.episodes, run.decisions
+    steps = slice(int(episodes.first[row]), int(episodes.first[row] + episodes.decisions[row]))
+    actions = decisions.action[steps].tolist()
+    ends = actions[-1:] != [STOP]
+    iou = [*decisions.iou_before[steps].tolist(), *[float(episodes.final_iou[row])] * ends]
+    error = [*decisions.pose_error_before[steps].tolist(), *[float(episodes.final_pose_error[row])] * ends]
+    return {"actions": actions, "iou": [round(v, 6) for v in iou], "error": [round(v, 4) for v in error]}
 
 
-def replays(
-    entries: Sequence[Entry], count: int, *, budget: int = BUDGET, tick: Callable[[], object] = lambda: None
-) -> list[dict]:
-    """Return up to `count` episodes for the page, each with its frames; fewer where their pictures pass the budget."""
-    found, used, targets = [], 0, {}
-    draw = jax.jit(lambda solid, pose: (splat(solid, pose), shade(solid, pose)))
-    for number, row in choose(entries, count):
-        replay = _replay(entries[number], row, draw, targets)
-        used += sum(len(frame["view"]) + len(frame["current"]) for frame in replay["frames"])
-        if used > budget:
-            break
-        found.append(replay)
-        tick()
-    return found
+def _replies(run: Run, row: int, decided: list, ended: list) -> list[str]:
+    """Return the text of every decision of an episode, and of its end where a solver failed; nothing if all are empty.
+
+    A run file may be anybody's: whatever is no text counts as none.
+    """
+    first = int(run.episodes.first[row])
+    texts = [*decided[first : first + int(run.episodes.decisions[row])], ended[row]]
+    texts = [text if isinstance(text, str) else "" for text in texts]
+    return texts if any(texts) else []
 
 
-def _replay(entry: Entry, row: int, draw: Callable, targets: dict[str, str]) -> dict:
-    method, episodes, suite = entry.method, entry.method.episodes, entry.analysis.suite
-    task = method.tasks[episodes.task[row]]
-    at = suite.ids.index(task)
-    solid = suite[at].solid
-    if task not in targets:
-        targets[task] = data_uri(draw(solid, np.eye(3, dtype=np.float32))[0])
-    steps = slice(int(episodes.first[row]), int(episodes.first[row] + episodes.steps[row]))
-    iou = [*method.steps.iou_before[steps].tolist(), float(episodes.final_iou[row])]
-    error = [*method.steps.pose_error_before[steps].tolist(), float(episodes.final_pose_error[row])]
-    actions = [f"{ACTIONS[a].direction} {ACTIONS[a].angle}°" for a in method.steps.action[steps].tolist()]
-    outcome = OUTCOMES[episodes.outcome[row]]
-    frames = []
-    for t, pose in enumerate(episode_poses(method, row, np.asarray(suite[at].start))):
-        silhouette, view = draw(solid, pose.astype(np.float32))
-        action = actions[t] if t < len(actions) else "STOP" if outcome == "stop" else None
-        pictures = {"view": data_uri(view), "current": data_uri(silhouette)}
-        frames.append({"iou": iou[t], "error": error[t], "action": action} | pictures)
-    key = {"policy": method.name, "task": task, "seed": int(episodes.seed[row]), "outcome": outcome}
-    return key | {"target": targets[task], "frames": frames}
+def _solid(entry: Entry, task: str) -> dict:
+    analysis = entry.analysis
+    row = analysis.suite.info.rows[analysis.suite.ids.index(task)]
+    mask = read_mask(analysis.source, row)  # type: ignore[arg-type]
+    start = shortest(start_pose(row["start"]).reshape(9))
+    return {"mask": _pack(np.packbits(mask).tobytes()), "circle": row["circle"], "seed": row["seed"], "start": start}
 
 
-def data_uri(picture: Array) -> str:
-    """Return a mask or a grey picture as a PNG in text."""
-    out = io.BytesIO()
-    Image.fromarray(np.asarray(picture)).save(out, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+def _pack(data: bytes) -> str:
+    """Return bytes compressed, as text; the page's script has the inverse."""
+    return base64.b64encode(zlib.compress(data, 9)).decode()

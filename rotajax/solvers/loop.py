@@ -13,12 +13,13 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
+from rotajax.analysis import attach
 from rotajax.checks import require, require_at_least
 from rotajax.env.state import Params
 from rotajax.files import write_atomically
 from rotajax.records import LAST_SEED, EpisodeKey, read_run
 from rotajax.records.asked import device_names, rule_numbers, suite_identity
-from rotajax.reports.curve import draw_curves, mean_iou_curves
+from rotajax.reports.curve import draw_curves
 from rotajax.solvers.episode import Table, play_episode
 from rotajax.solvers.question import CONDITIONS, Condition
 from rotajax.solvers.reply import Solver
@@ -151,5 +152,5 @@ def _report(suite: Suite, out: Path, stopped: str | None) -> dict:
     write_atomically(out / "summary.json", json.dumps(summary, indent=1, allow_nan=False) + "\n")
     if len(run.episodes):
         title = f"Suite {suite.info.id}, {len(run.tasks)} tasks"
-        draw_curves(mean_iou_curves(run), out / "iou_steps.png", title=title)
+        draw_curves(attach(run, groups).methods, out / "iou_steps.png", title=title)
     return summary

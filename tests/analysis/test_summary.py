@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+from rotajax.analysis import attach, iou_curve
 from rotajax.analysis.intervals import RESAMPLES, bootstrap_counts, task_bootstrap, wilson
 from rotajax.analysis.summary import METRICS, summarise
 from rotajax.records import read_run
-from rotajax.reports.curve import draw_curves, mean_iou_curves
+from rotajax.reports.curve import draw_curves
 from rotajax.reports.paper import PAPER_ROWS
 from rotajax.reports.table import markdown_table
 from runs import episode, three_episodes, write_run
@@ -102,12 +103,13 @@ def test_the_bootstrap_covers_the_spread_of_a_mean():
 
 
 def test_curves_keep_the_final_iou_and_average_seeds_within_tasks(run, tmp_path):
-    curve = mean_iou_curves(run)["p"]
+    methods = attach(run, GROUPS).methods
+    curve = iou_curve(methods[0]).mean
     assert curve.shape == (49,)
     assert curve[0] == pytest.approx((0.5 + 0.6) / 2)
     assert curve[1] == pytest.approx(((0.95 + 0.4) / 2 + 0.7) / 2)
     assert curve[2:] == pytest.approx(((0.95 + 0.3) / 2 + 0.8) / 2)
-    first, second = (draw_curves({"p": curve}, tmp_path / name, title="t").read_bytes() for name in ("a.png", "b.png"))
+    first, second = (draw_curves(methods, tmp_path / name, title="t").read_bytes() for name in ("a.png", "b.png"))
     assert first == second
     assert first.startswith(b"\x89PNG")
 
