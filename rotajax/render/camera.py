@@ -3,8 +3,9 @@
 import jax.numpy as jnp
 from jax import lax
 
+from rotajax.checks import require
 from rotajax.geometry.solid import Points
-from rotajax.types import Array, Bool, Float32, Int32, Rotation
+from rotajax.types import Array, Bool, Float32, Int32, Rotation, UInt32
 
 SIZE = 320
 CENTRE = 160.0
@@ -12,6 +13,13 @@ SCALE = 5.0
 # Marks are kept on a picture with a margin as wide as the disk: a point outside may still mark pixels inside.
 MARGIN = 2
 PADDED = SIZE + 2 * MARGIN
+
+
+def as_pose(R: Rotation) -> Rotation:
+    """Return a pose in float32. Raises ValueError unless it is of shape (3, 3); whether it rotates is not checked."""
+    R = jnp.asarray(R, jnp.float32)
+    require(R.shape == (3, 3), "pose", "a rotation of shape (3, 3)", f"shape {R.shape}")
+    return R
 
 
 def rotated(R: Rotation, row: int, x: Array, y: Array, z: Array) -> Float32[Array, "..."]:
@@ -36,9 +44,14 @@ def pixel(coordinate: Float32[Array, "..."], scale: float) -> Int32[Array, "..."
     return nearest(jnp.float32(CENTRE) + jnp.float32(scale) * coordinate)
 
 
+def within(index: Int32[Array, "..."], size: int) -> UInt32[Array, "..."]:
+    """Return indices as they are where a pose is a rotation; inside an array of a size whatever it is, NaN included."""
+    return jnp.minimum(index.astype(jnp.uint32), jnp.uint32(size - 1))
+
+
 def mark_index(
     u: Int32[Array, "..."], v: Int32[Array, "..."], valid: Bool[Array, "..."], *, inside: bool
-) -> Int32[Array, "..."]:
+) -> UInt32[Array, "..."]:
     """Return the flat index of a pixel in the padded picture, or one past its end for what cannot mark it.
 
     `inside` says that every pixel lies in the picture, as those of a solid do: the bounding sphere does.
@@ -46,7 +59,7 @@ def mark_index(
     u, v = u + MARGIN, v + MARGIN
     if not inside:
         valid = valid & (u >= 0) & (u < PADDED) & (v >= 0) & (v < PADDED)
-    return jnp.where(valid, v * PADDED + u, PADDED * PADDED)
+    return within(jnp.where(valid, v * PADDED + u, PADDED * PADDED), PADDED * PADDED + 1)
 
 
 def cloud_sample(points: Points) -> tuple[Array, Array, Array, Array]:

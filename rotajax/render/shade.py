@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from rotajax.geometry.solid import CHUNK, Points, Solid, half_depth
-from rotajax.render.camera import PADDED, SCALE, cloud_sample, mark_index, pixel, rotated
+from rotajax.render.camera import PADDED, SCALE, as_pose, cloud_sample, mark_index, pixel, rotated
 from rotajax.render.morphology import dilate_grey, smooth
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.stream import Sample, fold_samples
@@ -33,7 +33,7 @@ def shade(shape: Solid | Skeleton | Points, R: Rotation) -> View:
     Points are drawn at 0.9 of the mask's scale; in a point's disk brightness falls by floor(2.2 d), overlaps keep the
     maximum, the background is 18, then two 3 x 3 Gaussian passes.
     """
-    R = jnp.asarray(R)
+    R = as_pose(R)
     empty = jnp.full(PADDED * PADDED + 1, UNMARKED, jnp.int32)
     if isinstance(shape, Points):
         return _finish(_mark(R, False, empty, cloud_sample(shape)))
@@ -47,7 +47,7 @@ def shade_surface(solid: Solid, columns: Skeleton, R: Rotation) -> View:
     column, the brighter one: all of the cap that faces the viewer. No mark is there that `shade` has not; where it is
     brighter, a sample inside the solid shows through a gap between others.
     """
-    R = jnp.asarray(R)
+    R = as_pose(R)
     grey = jnp.full(PADDED * PADDED + 1, UNMARKED, jnp.int32)
     grey = fold_samples(columns, grey, partial(_mark, R, True))
     side = jnp.where(DEPTH * R[2, 2] + ACROSS * R[0, 2] < 0, jnp.float32(-1), jnp.float32(1))

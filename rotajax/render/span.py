@@ -14,7 +14,7 @@ import numpy as np
 from jax.lax import optimization_barrier
 
 from rotajax.geometry.solid import RADIUS, Solid
-from rotajax.render.camera import CENTRE, SCALE, SIZE, nearest, rotated
+from rotajax.render.camera import CENTRE, SCALE, SIZE, as_pose, nearest, rotated, within
 from rotajax.render.packed import (
     WORD,
     Upright,
@@ -100,7 +100,7 @@ def turned_picture(grid: Grid, shape: Solid | Skeleton, R: Rotation) -> tuple[Bo
     """
     if grid is COARSE and isinstance(shape, Skeleton):
         shape = dataclasses.replace(shape, count=shape.coarse)
-    across, R, slope = downwards(jnp.asarray(R))
+    across, R, slope = downwards(as_pose(R))
     table, ends = _draw(grid, shape, R, slope)
     points = _fill(grid, table, slope) | ends
     return across, close_cross(dilate_disk(points) if grid is FINE else dilate_cross(points))
@@ -144,7 +144,7 @@ def _draw(grid: Grid, shape: Solid | Skeleton, R: Rotation, slope: Float32[Array
         for z in (-h, h):
             u, v = (nearest(jnp.float32(grid.centre) + scale * rotated(R, row, x, y, z)) for row in (0, 1))
             index = ((u & 31) * grid.words + (u >> 5)) * grid.size + v
-            index = jnp.where(valid, _within(index, grid.size * grid.size), jnp.uint32(grid.size * grid.size))
+            index = jnp.where(valid, within(index, grid.size * grid.size), jnp.uint32(grid.size * grid.size))
             marks = marks.at[index].set(jnp.uint8(1), mode="promise_in_bounds")
         return table, marks
 
@@ -165,12 +165,7 @@ def _cell(grid: Grid, row: Int32[Array, "C"], line: Int32[Array, "C"]) -> UInt32
     cell = (
         ((row % grid.steps * WORD + line % WORD) * grid.groups + group) * grid.phases + phase
     ) * grid.line_words + line // WORD
-    return _within(cell, grid.rows * grid.phases * grid.lines)
-
-
-def _within(index: Int32[Array, "C"], size: int) -> UInt32[Array, "C"]:
-    """Return indices as they are where the pose is a rotation; inside the array whatever it is."""
-    return jnp.minimum(index.astype(jnp.uint32), jnp.uint32(size - 1))
+    return within(cell, grid.rows * grid.phases * grid.lines)
 
 
 def _fill(grid: Grid, table: Array, slope: Float32[Array, ""]) -> Upright:

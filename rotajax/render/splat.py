@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from rotajax.geometry.solid import Points, Solid
 from rotajax.render import morphology, packed
-from rotajax.render.camera import PADDED, SCALE, SIZE, cloud_sample, crop, mark_index, pixel, rotated
+from rotajax.render.camera import PADDED, SCALE, SIZE, as_pose, cloud_sample, crop, mark_index, pixel, rotated, within
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.stream import Chosen, Sample, fold_samples
 from rotajax.types import Array, Mask, Rotation, UInt8, UInt32
@@ -26,7 +26,7 @@ def splat(shape: Solid | Points, R: Rotation) -> Mask:
     13
     """
     if isinstance(shape, Points):
-        return _splat_cloud(shape, jnp.asarray(R))
+        return _splat_cloud(shape, as_pose(R))
     return packed.unpack(splat_packed(shape, R))
 
 
@@ -37,7 +37,7 @@ def splat_packed(columns: Solid | Skeleton, R: Rotation) -> UInt32[Array, "320 1
 
 def disks(columns: Solid | Skeleton | Chosen, R: Rotation) -> UInt32[Array, "10 320"]:
     """Return the union of the disks of every sample of the columns, packed and upright: `splat` before its closing."""
-    step = marker(jnp.asarray(R))
+    step = marker(as_pose(R))
     return disks_at(fold_samples(columns, no_marks(), step))
 
 
@@ -54,7 +54,8 @@ def marker(R: Rotation) -> Callable[[Array, Sample], Array]:
         u, v = pixel(rotated(R, 0, x, y, z), SCALE), pixel(rotated(R, 1, x, y, z), SCALE)
         # A solid stays in the picture, for the bounding sphere does. Bit, word, row: packing then has long lanes.
         index = ((u & 31) * WORDS + (u >> 5)) * SIZE + v
-        return marks.at[jnp.where(valid, index, SIZE * SIZE)].set(jnp.uint8(1), mode="promise_in_bounds")
+        index = within(jnp.where(valid, index, SIZE * SIZE), SIZE * SIZE + 1)
+        return marks.at[index].set(jnp.uint8(1), mode="promise_in_bounds")
 
     return mark
 
