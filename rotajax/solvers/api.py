@@ -52,7 +52,13 @@ def api_solver(
         answers = [answer for answer in question.journal.earlier if has_tokens(answer)]
         silent = 0
         while (reply := judged(answers, retries, silent)) is None:
-            answer = await ask(question)
+            try:
+                answer = await ask(question)
+            except InfrastructureError as error:
+                if error.kind != "too_long":
+                    raise
+                # A history that does not fit is the model's limit: left out, its long episodes would flatter it.
+                return Reply(None, failure="context_exceeded", fields={"detail": str(error)})
             await question.journal.add(answer)
             if has_tokens(answer):
                 answers.append(answer)

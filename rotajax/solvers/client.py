@@ -78,7 +78,7 @@ class ChatClient:
 
         `messages` are the protocol's dictionaries, or an object whose `json_bytes` has them encoded. A body that is no
         completion, a 429, a 5xx, a lost connection and a timeout are tried again after a pause; a Retry-After is
-        waited for. Without `json_mode` the settings' JSON mode is left out: it needs a conversation that speaks of JSON.
+        waited for. Without `json_mode` the settings' JSON mode is left out: it needs a conversation that names JSON.
         Raises InfrastructureError with its kind where that did not help, Stopped for an exhausted quota,
         EndpointError for a key, a model or an address that is wrong from the start.
         """

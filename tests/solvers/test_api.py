@@ -54,6 +54,14 @@ def answer(asked, *responses, earlier=(), **options):
     return script, journal, asyncio.run(play())
 
 
+def test_a_history_that_does_not_fit_is_the_model_s_failure(asked):
+    _, _, reply = answer(asked, bad(400, "maximum context length", code="context_length_exceeded"))
+    assert (reply.action, reply.failure) == (None, "context_exceeded")
+    assert "maximum context length" in reply.fields["detail"]
+    _, _, other = answer(asked, bad(400, "no such parameter"))
+    assert isinstance(other, InfrastructureError)
+
+
 def test_a_legal_answer_is_the_action_and_its_record(asked):
     script, journal, reply = answer(asked, ok(GOOD, usage=USED, reasoning="hm"), price=Price(1.0, 2.0))
     assert (reply.action, reply.text, reply.failure) == (YAW, "because", None)
