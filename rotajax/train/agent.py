@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from rotajax.train.belief import Habits, Tables, know_nothing, likelihood, move, see, worth
+from rotajax.train.belief import Habits, Tables, choose, know_nothing, likelihood, move, see, worth
 from rotajax.train.net import PoseNet
 from rotajax.train.world import Pictures
 from rotajax.types import Array, Bool, Float32, Int32
@@ -32,9 +32,9 @@ class Agent(eqx.Module):
         return jax.vmap(one)(logits, beliefs)
 
     def act(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables):
-        """Return the best rotations, [B], and the beliefs after them."""
+        """Return the chosen rotations, [B], and the beliefs after them."""
         beliefs, values = self.look(seen, beliefs, lookup)
-        actions = jnp.argmax(values, axis=1).astype(jnp.int32)
+        actions = jax.vmap(choose, (0, 0, None))(beliefs, values, lookup)
         return actions, self.move(beliefs, actions, lookup)
 
     @staticmethod

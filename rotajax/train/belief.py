@@ -11,7 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from rotajax.env.actions import STOP
-from rotajax.train.grid import CELLS, TILTS, TURNS, angles_after, angles_deg, origins, volumes
+from rotajax.geometry.quaternion import from_matrix
+from rotajax.geometry.rotation import MATRICES
+from rotajax.train.grid import CELLS, TILTS, TURNS, angles_after, angles_deg, origins, poses, volumes
 from rotajax.types import Array, Float32, Int32, struct
 
 
@@ -24,10 +26,10 @@ class Habits:
     has its pose nearer than `goal_deg` to the target with little chance.
     """
 
-    keep: Float32[Array, ""] = np.float32(0.8)  # type: ignore[assignment]
+    keep: Float32[Array, ""] = np.float32(0.9)  # type: ignore[assignment]
     doubt: Float32[Array, ""] = np.float32(0.05)  # type: ignore[assignment]
     reach_deg: Float32[Array, ""] = np.float32(15)  # type: ignore[assignment]
-    goal_deg: Float32[Array, ""] = np.float32(5)  # type: ignore[assignment]
+    goal_deg: Float32[Array, ""] = np.float32(2)  # type: ignore[assignment]
 
 
 @struct
@@ -37,6 +39,8 @@ class Tables:
     after: Float32[Array, "24 cells"]  # angle from the target after each rotation
     angle: Float32[Array, "cells"]
     volume: Float32[Array, "cells"]
+    quaternion: Float32[Array, "cells 4"]
+    turn: Float32[Array, "24 4"]  # of each rotation
     cell: Int32[Array, "24 cells 8"]
     weight: Float32[Array, "24 cells 8"]
 
@@ -45,9 +49,23 @@ class Tables:
 def tables() -> Tables:
     """Return the tables; a second of host work, once."""
     cell, weight = origins()
-    return Tables(after=angles_after(), angle=angles_deg(), volume=volumes(), cell=cell, weight=weight)
+    return Tables(
+        after=angles_after(),
+        angle=angles_deg(),
+        volume=volumes(),
+        quaternion=from_matrix(poses()).astype(np.float32),
+        turn=from_matrix(MATRICES).astype(np.float32),
+        cell=cell,
+        weight=weight,
+    )
 
 
+# How far around the likeliest cell poses are averaged.
+NEAR_DEG = 20.0
+# The pose is clear where so much of the belief lies in that region; near, where a rotation leads so close to the target.
+SURE, CLOSE_DEG = 0.5, 12.0
+# Cells that are tried as the middle of the most likely region.
+CANDIDATES = 64
 # Of a game that goes on: the chance that its pose is the target itself, against 1 far away.
 _AT_TARGET = 0.02
 
@@ -77,6 +95,35 @@ def worth(belief: Float32[Array, "cells"], habits: Habits, lookup: Tables) -> Fl
     share = jax.nn.softmax(belief + jnp.log(lookup.volume))
     value = jnp.float32(1) / (jnp.float32(1) + (lookup.after / habits.reach_deg) ** 2)
     return jnp.sum(value * share[None], axis=1, dtype=jnp.float32)
+
+
+def aim(belief: Float32[Array, "cells"], lookup: Tables) -> tuple[Float32[Array, "24"], Float32[Array, ""]]:
+    """Return the angle from the target, in degrees, that each rotation leads to from the most likely pose, and how much
+    of the belief is there.
+
+    That pose lies between cells: the mean over those within NEAR_DEG of one that has the most of the belief there. What is expected over cells
+    alone (`worth`) cannot tell turns apart that are finer than the grid.
+    """
+    share = jax.nn.softmax(belief + jnp.log(lookup.volume))
+    reach = np.float32(np.cos(np.deg2rad(NEAR_DEG / 2)))
+    _, likely = jax.lax.top_k(share, CANDIDATES)
+    dots = jnp.einsum("kq,cq->kc", lookup.quaternion[likely], lookup.quaternion)
+    mass = jnp.sum(jnp.where(jnp.abs(dots) > reach, share[None], jnp.float32(0)), axis=1)
+    dot = dots[jnp.argmax(mass)]
+    near = jnp.where(jnp.abs(dot) > reach, share * jnp.sign(dot), jnp.float32(0))
+    mean = jnp.sum(near[:, None] * lookup.quaternion, axis=0)
+    mean = mean / (jnp.linalg.norm(mean) + jnp.float32(1e-12))
+    # The real part of the product of two quaternions is the cosine of half the angle.
+    signs = jnp.array([1, -1, -1, -1], jnp.float32)
+    cosine = jnp.abs(jnp.sum(lookup.turn * (signs * mean)[None], axis=1))
+    return jnp.rad2deg(2 * jnp.arccos(jnp.minimum(cosine, 1))), jnp.max(mass)
+
+
+def choose(belief: Float32[Array, "cells"], values: Float32[Array, "24"], lookup: Tables) -> Int32[Array, ""]:
+    """Return the rotation worth most, or near the target, once the pose is clear, the one that aims best."""
+    angles, mass = aim(belief, lookup)
+    close = (mass > SURE) & (jnp.min(angles) < CLOSE_DEG)
+    return jnp.where(close, jnp.argmin(angles), jnp.argmax(values)).astype(jnp.int32)
 
 
 def move(belief: Float32[Array, "cells"], action: Int32[Array, ""], lookup: Tables) -> Float32[Array, "cells"]:

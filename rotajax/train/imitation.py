@@ -15,7 +15,7 @@ import optax
 
 from rotajax.env.state import RUNNING, Params
 from rotajax.train.agent import Agent
-from rotajax.train.belief import Habits, Tables, tilt_shares, worth
+from rotajax.train.belief import Habits, Tables, choose, tilt_shares, worth
 from rotajax.train.draw import draw_icon, draw_pose, label
 from rotajax.train.env import advance_many, begin_many, look_many
 from rotajax.train.grid import CELLS, Corners
@@ -77,7 +77,7 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
             games, seen, beliefs = carry
             R, icon = games.state.R, games.icon
             beliefs, values = player.look(seen, beliefs, lookup)
-            actions = jnp.argmax(values, axis=1).astype(jnp.int32)
+            actions = jax.vmap(choose, (0, 0, None))(beliefs, values, lookup)
             games, step = advance_many(games, actions, world, params, nothing)
             beliefs = Agent.move(beliefs, actions, lookup, step.outcome != RUNNING)
             return (games, step.seen, beliefs), ((seen, icon, R), step.outcome)
