@@ -14,7 +14,7 @@ from suites import write_tiny_suite
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # other people's
     inspect_ai = pytest.importorskip("inspect_ai", reason="Inspect: pip install 'rotajax[inspect]'")
-    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 import jax
 import numpy as np
@@ -36,7 +36,10 @@ def evaluate(suite, reply, folder, **options):
     def output(messages, tools, choice, config):
         sent.append((messages, config))
         said = reply(messages)
-        return said if isinstance(said, ModelOutput) else ModelOutput.from_content("mockllm/model", said)
+        made = said if isinstance(said, ModelOutput) else ModelOutput.from_content("mockllm/model", said)
+        # Without it the mock model counts tokens, with a table that it would download.
+        made.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return made
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -37,8 +37,9 @@ for path in [*given["secrets"], "link", "../" * 20 + given["secrets"][0]]:
         print("broken")
 for folder in given["folders"]:
     with attempt:
-        open(os.path.join(folder, given["planted"]), "w").close()
+        open(os.path.join(folder, given["planted"]), "x").close()
         print("broken")
+        os.unlink(os.path.join(folder, given["planted"]))
 with attempt:
     os.link(given["secrets"][0], "hard")
     print("broken")
