@@ -252,6 +252,26 @@ def test_a_policy_is_found_again_from_the_pictures_and_the_history(tiny):
     assert [(answer["type"], answer["angle"]) for answer in said] == [*map(tuple, expected), tuple(expected[-1])]
 
 
+@pytest.mark.slow
+def test_the_pixel_solver_answers_the_same_when_it_has_to_remember_from_the_history():
+    task = jax.tree.map(np.asarray, rx.load_suite("mini")[0])
+    step = jax.jit(rx.step)
+    state, seen = jax.jit(rx.reset)(task, rx.Params())
+    player, past = make_player("pixels"), []
+    for turn in range(3):
+        target, view, current = (np.asarray(x) for x in (seen.target, seen.view, seen.current))
+        panel = make_panel(target, view, current)
+        prompt = make_prompt(Question("e", turn, 0, target, view, current, panel, tuple(past)))
+        request = {"model": "fake", "messages": prompt.messages()}
+        [(status, text)] = played(player, [request])
+        answer = read_answer(json.loads(text)["choices"][0]["message"]["content"])
+        assert status == 200
+        past.append(Turn(panel, *ACTIONS[answer.action], answer.text))
+        state, seen = step(state, np.int32(answer.action), rx.Params())
+    assert played(make_player("pixels"), [request]) == [(status, text)]
+    assert float(state.iou) > float(jax.jit(rx.reset)(task, rx.Params())[0].iou)
+
+
 def test_players_that_cannot_be_made(tiny):
     with pytest.raises(ValueError, match="--play: expected one of random"):
         make_player("chess")
