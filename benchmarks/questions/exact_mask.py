@@ -61,7 +61,8 @@ def certified(inputs: Inputs, poses: int) -> Callable[[], np.ndarray]:
 def _certified(pose, pair):
     from rotajax.render.certified import certified_packed
 
-    return certified_packed(*pair, pose)
+    solid, columns = pair
+    return certified_packed(solid, columns, pose)
 
 
 def _turned(renderer: Callable) -> Callable:
