@@ -9,6 +9,8 @@ import numpy as np
 from rotajax.compare import iou
 from rotajax.env.actions import ACTIONS, action_index
 from rotajax.geometry.rotation import MATRICES
+from rotajax.geometry.solid import RADIUS
+from rotajax.render.camera import CENTRE, SCALE
 from rotajax.render.skeleton import Skeleton, skeleton
 from rotajax.solvers.pixels.plan import MARGIN, Belief, find_plan, holds, make_belief
 from rotajax.solvers.pixels.pose import Estimate, check_pictures, estimate_from, look_up, packed, track
@@ -84,6 +86,7 @@ def _seen(question: Question, memory: Memory | None, digest: str) -> tuple[Memor
     solid = rebuild(question.target)
     bones = skeleton(solid, size=BONES)
     goals, table = look_up(bones, question.target, question.current)
+    goals = goals * _within(question.target)
     fresh = Memory(
         target=digest,
         bones=bones,
@@ -95,6 +98,14 @@ def _seen(question: Question, memory: Memory | None, digest: str) -> tuple[Memor
         margin=MARGIN,
     )
     return fresh, MARGIN, ()
+
+
+def _within(target: np.ndarray) -> np.float32:
+    """Return the factor of a table's IoUs that counts a target's pixels outside the bounding sphere's circle, where
+    the table ends; an upper bound, and 1 for every picture of a solid.
+    """
+    far = np.hypot(*(np.indices(target.shape) - CENTRE)) > SCALE * RADIUS + 2
+    return np.float32(1 - (target & far).sum() / (target | ~far).sum())
 
 
 def _expected(question: Question, memory: Memory) -> Estimate | None:
