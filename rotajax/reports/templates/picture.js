@@ -1,16 +1,16 @@
 // Silhouette and auxiliary view of a solid under a pose, 320 x 320 grey levels each (Appendix G).
 // Marks are kept with a margin as wide as the disk, so that no neighbour of a pixel is outside.
 const SIZE = 320, MARGIN = 2, WIDE = SIZE + 2 * MARGIN;
-const CROSS = [-WIDE, -1, 0, 1, WIDE].map((offset) => [offset, 0]);
+const CROSS = [-WIDE, -1, 0, 1, WIDE];
 // Offsets of the 13-pixel disk, and how much brightness falls there.
-const DISK = [-2, -1, 0, 1, 2].flatMap((v) => [-2, -1, 0, 1, 2].filter((u) => u * u + v * v <= 4)
-  .map((u) => [v * WIDE + u, Math.floor(2.2 * Math.hypot(u, v))]));
+const NEAR = [-2, -1, 0, 1, 2].flatMap((v) => [-2, -1, 0, 1, 2].map((u) => [u, v])).filter(([u, v]) => u * u + v * v <= 4);
+const DISK = NEAR.map(([u, v]) => v * WIDE + u), FALLS = NEAR.map(([u, v]) => Math.floor(2.2 * Math.hypot(u, v)));
 
 function draw(solid, pose) {
   const { x, y, z } = solid, [a, b, c, d, e, f, g, h, i] = pose, slant = f32(1.8);
   const marks = new Int16Array(WIDE * WIDE), grey = new Int16Array(WIDE * WIDE).fill(-1000);
   const pixel = (scale, across, down) =>
-    (rint(f32(160 + f32(scale * down))) + MARGIN) * WIDE + rint(f32(160 + f32(scale * across))) + MARGIN;
+    ((rint(f32(160 + f32(scale * down))) | 0) + MARGIN) * WIDE + (rint(f32(160 + f32(scale * across))) | 0) + MARGIN;
   for (let column = 0, k = 0; column < x.length; column++) {
     const across = f32(f32(a * x[column]) + f32(b * y[column]));
     const down = f32(f32(d * x[column]) + f32(e * y[column]));
@@ -23,21 +23,26 @@ function draw(solid, pose) {
       if (grey[at] < level) grey[at] = level;
     }
   }
-  const disks = dilate(marks, DISK.map(([offset]) => [offset, 0]), 0);
+  const disks = dilate(marks, DISK, 0);
   // The closing; outside the picture nothing grows into it and nothing wears it away.
   const gaps = dilate(dilate(disks, CROSS, 1).map((v) => 1 - v), CROSS, 0);
-  const view = crop(dilate(grey, DISK, 0)).map((v) => Math.max(v, 18));
+  const view = crop(dilate(grey, DISK, 0, FALLS)).map((v) => Math.max(v, 18));
   return { mask: Uint8Array.from(crop(gaps), (v) => 255 * (1 - v)), view: Uint8Array.from(smooth(smooth(view))) };
 }
 
 // The largest value less its fall over a shape at every pixel of the picture; `edge` in the margin.
-function dilate(framed, shape, edge) {
-  const out = new Int16Array(WIDE * WIDE).fill(edge);
-  for (let v = MARGIN; v < MARGIN + SIZE; v++) {
-    for (let at = v * WIDE + MARGIN, end = at + SIZE; at < end; at++) {
-      let most = -2000;
-      for (let k = 0; k < shape.length; k++) most = Math.max(most, framed[at + shape[k][0]] - shape[k][1]);
-      out[at] = most;
+function dilate(framed, shape, edge, falls) {
+  const out = new Int16Array(WIDE * WIDE).fill(-2000);
+  for (let k = 0; k < shape.length; k++) {
+    const offset = shape[k], fall = falls ? falls[k] : 0;
+    for (let at = MARGIN * (WIDE + 1); at < out.length - MARGIN * (WIDE + 1); at++) {
+      const value = framed[at + offset] - fall;
+      if (out[at] < value) out[at] = value;
+    }
+  }
+  for (let k = 0; k < WIDE; k++) for (let margin = 0; margin < MARGIN; margin++) {
+    for (const at of [margin * WIDE + k, (WIDE - 1 - margin) * WIDE + k, k * WIDE + margin, (k + 1) * WIDE - 1 - margin]) {
+      out[at] = edge;
     }
   }
   return out;
