@@ -62,7 +62,7 @@ def tables() -> Tables:
 
 # How far around the likeliest cell poses are averaged.
 NEAR_DEG = 20.0
-# The pose is clear where so much of the belief lies in that region; near, where a rotation leads so close to the target.
+# The pose is clear where so much of the belief lies in that region, and near where a rotation leads so close.
 SURE, CLOSE_DEG = 0.5, 12.0
 # Cells that are tried as the middle of the most likely region.
 CANDIDATES = 64
@@ -101,8 +101,8 @@ def aim(belief: Float32[Array, "cells"], lookup: Tables) -> tuple[Float32[Array,
     """Return the angle from the target, in degrees, that each rotation leads to from the most likely pose, and how much
     of the belief is there.
 
-    That pose lies between cells: the mean over those within NEAR_DEG of one that has the most of the belief there. What is expected over cells
-    alone (`worth`) cannot tell turns apart that are finer than the grid.
+    That pose lies between cells: the mean over those within NEAR_DEG of one that has the most of the belief there.
+    What is expected over cells alone (`worth`) cannot tell turns apart that are finer than the grid.
     """
     share = jax.nn.softmax(belief + jnp.log(lookup.volume))
     reach = np.float32(np.cos(np.deg2rad(NEAR_DEG / 2)))
