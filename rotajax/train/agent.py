@@ -40,7 +40,7 @@ class Agent(eqx.Module):
     @staticmethod
     def move(beliefs: Array, actions: Int32[Array, "B"], lookup: Tables, ended: Bool[Array, "B"] | None = None):
         """Return beliefs after actions; where a game ended, those of a fresh one."""
-        beliefs = jax.lax.map(lambda item: move(*item, lookup), (beliefs, actions))
+        beliefs = jax.lax.map(lambda item: move(item[0], item[1], lookup), (beliefs, actions))
         if ended is not None:
             beliefs = jnp.where(ended[:, None], know_nothing()[None], beliefs)
         return beliefs

@@ -5,6 +5,7 @@ was seen; the actions are known exactly and move the belief; and a game that goe
 """
 
 from functools import cache
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -49,15 +50,16 @@ class Tables:
 def tables() -> Tables:
     """Return the tables; a second of host work, once."""
     cell, weight = origins()
-    return Tables(
-        after=angles_after(),
-        angle=angles_deg(),
-        volume=volumes(),
-        quaternion=from_matrix(poses()).astype(np.float32),
-        turn=from_matrix(MATRICES).astype(np.float32),
-        cell=cell,
-        weight=weight,
-    )
+    parts: dict[str, Any] = {
+        "after": angles_after(),
+        "angle": angles_deg(),
+        "volume": volumes(),
+        "quaternion": from_matrix(poses()).astype(np.float32),
+        "turn": from_matrix(MATRICES).astype(np.float32),
+        "cell": cell,
+        "weight": weight,
+    }
+    return Tables(**parts)
 
 
 # How far around the likeliest cell poses are averaged.

@@ -15,6 +15,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from rotajax.checks import require, require_folder
@@ -65,8 +66,10 @@ def read_meta(folder: Path) -> dict:
     try:
         meta = json.loads((folder / META).read_text())
     except (OSError, ValueError):
-        meta = None
-    require(isinstance(meta, dict), f"checkpoint '{folder}'", "a readable meta.json", "none: it is not whole")
+        meta = {}
+    require(
+        isinstance(meta, dict) and bool(meta), f"checkpoint '{folder}'", "a readable meta.json", "none: it is not whole"
+    )
     require(meta.get("format") == FORMAT, f"checkpoint '{folder}': format", FORMAT, repr(meta.get("format")))
     return meta
 
@@ -86,8 +89,8 @@ def restore(folder: Path, part: str, like: Any) -> Any:
     Arrays are placed on this machine's device, whatever the run had. Raises ValueError with the first difference.
     """
     name = f"checkpoint '{folder}': {part}"
-    told = read_meta(folder).get(part)
-    require(isinstance(told, dict), name, "its arrays", "none")
+    told = read_meta(folder).get(part, {})
+    require(isinstance(told, dict) and bool(told), name, "its arrays", "none")
     wanted = _named(like)
     for key in [*wanted, *told]:
         there = told.get(key, [])[:2] == _mark(wanted[key])[:2] if key in wanted and key in told else False
@@ -124,7 +127,7 @@ def _named(tree: Any) -> dict[str, np.ndarray]:
     found = {}
     for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
         name = "/".join(_plain(step) for step in path) or "value"
-        if eqx.is_array(leaf) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        if eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             leaf = jax.random.key_data(leaf)
         found[name] = np.asarray(leaf)
     return found
@@ -143,6 +146,6 @@ def _mark(array: np.ndarray) -> list:
 
 
 def _typed(array: Any, leaf: Any) -> Any:
-    if eqx.is_array(leaf) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(jax.numpy.asarray(array), impl=jax.random.key_impl(leaf))
-    return jax.numpy.asarray(array)
+    if eqx.is_array(leaf) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(leaf))
+    return jnp.asarray(array)

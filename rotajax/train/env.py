@@ -133,7 +133,7 @@ def begin_many(key: Key[Array, ""], count: int, world: World, params: Params, *,
 
 def advance_many(games: Game, actions: Int32[Array, "B"], world: World, params: Params, weights: tuple):
     """Return the games after their actions, and the steps, batched."""
-    one = batch_map(lambda item: advance(*item, world, params, weights), jax.default_backend(), 256)
+    one = batch_map(lambda item: advance(item[0], item[1], world, params, weights), jax.default_backend(), 256)
     return one((games, actions))
 
 

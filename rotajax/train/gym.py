@@ -97,14 +97,14 @@ class AlignmentVectorEnv(VectorEnv):
                 final[row] = {name: value[row] for name, value in finals.items()}
             info |= {"final_obs": final, "_final_obs": ended}
         seen = self._observation(step.seen, self._games.actions)
-        return seen, step.reward.astype(np.float64), step.terminated, step.truncated, info
+        return seen, np.asarray(step.reward, np.float64), np.asarray(step.terminated), np.asarray(step.truncated), info
 
     def _observation(self, seen: Pictures, actions: Any) -> dict:
         found = {field.name: np.array(getattr(seen, field.name)) for field in dataclasses.fields(seen)}
         if self.memory:
             actions = np.asarray(actions)
             found["actions"] = np.where(actions < 0, len(ACTIONS), actions).astype(np.int64)
-        return {name: found[name] for name in self.single_observation_space.spaces}
+        return {name: found[name] for name in self.single_observation_space.spaces}  # type: ignore[attr-defined]
 
     def _info(self, values: dict) -> dict:
         everywhere = np.ones(self.num_envs, bool)

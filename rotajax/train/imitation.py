@@ -70,7 +70,7 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         net = eqx.combine(learner.net, rest)
         return Agent(net=net, tilts=learner.tilts, habits=Habits(), history=recipe.history)
 
-    def play(learner: Learner, world: World, lookup: Tables) -> tuple[Learner, tuple[Batch, Any]]:
+    def play(learner: Learner, world: World, lookup: Tables) -> tuple[Learner, tuple[tuple, Any]]:
         player = agent(learner)
 
         def turn(carry: tuple, _: None) -> tuple[tuple, tuple]:

@@ -1,5 +1,7 @@
 """The visible surface of a solid, for quick auxiliary views: its caps on a lattice, its walls column by column."""
 
+from typing import Any
+
 import numpy as np
 from scipy import ndimage
 
@@ -37,10 +39,10 @@ def surfaces(solids: list[Solid]) -> Surface:
     """Return the surfaces of many solids, padded to one size; host code."""
     parts = [surface(solid) for solid in solids]
 
-    def padded(which: int) -> tuple[np.ndarray, np.ndarray]:
+    def padded(which: int) -> tuple[Any, Any]:
         columns = [part[which] for part in parts]
-        size = -(-max(map(len, columns)) // CHUNK) * CHUNK
-        grid = np.stack([np.pad(c, ((0, size - len(c)), (0, 0))) for c in columns]).astype(np.float32)
+        size = -(-max(len(c) for c in columns) // CHUNK) * CHUNK
+        grid = np.stack([np.pad(c, [(0, size - len(c)), (0, 0)]) for c in columns]).astype(np.float32)
         return grid, np.array([len(c) for c in columns], np.int32)
 
     (cap, caps), (wall, walls) = padded(0), padded(1)
@@ -73,4 +75,4 @@ def _outline(xy: np.ndarray) -> np.ndarray:
     occupied[row, column] = True
     square = np.ones((3, 3), bool)
     filled = ndimage.binary_closing(occupied, square) | occupied
-    return ~ndimage.binary_erosion(filled, square)[row, column]
+    return np.logical_not(ndimage.binary_erosion(filled, square))[row, column]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +62,7 @@ def world_of(solids: list[Solid], group: np.ndarray, symmetries: np.ndarray, *, 
     counts = np.array([int(b.count) for b in bones], np.int32)
     size = -(-int(counts.max()) // CHUNK) * CHUNK
 
-    def joined_leaf(name: str) -> np.ndarray:
+    def joined_leaf(name: str) -> Any:
         leaves = [np.asarray(getattr(b, name)) for b in bones]
         if name == "index":  # spans need no depths of samples
             return np.zeros((len(bones), 1), np.uint32)
@@ -71,14 +72,9 @@ def world_of(solids: list[Solid], group: np.ndarray, symmetries: np.ndarray, *, 
 
     joined = Skeleton(**{field.name: joined_leaf(field.name) for field in dataclasses.fields(Skeleton)})
     target, picture = jax.jit(lambda b: jax.lax.map(_target, b))(joined)
-    return World(
-        bones=joined,
-        surface=surfaces(solids),
-        group=group,
-        symmetries=symmetries,
-        target=np.asarray(target),
-        picture=np.asarray(picture),
-    )
+    parts = {"group": group, "symmetries": symmetries, "target": target, "picture": picture}
+    arrays: dict[str, Any] = {name: np.asarray(part) for name, part in parts.items()}
+    return World(bones=joined, surface=surfaces(solids), **arrays)
 
 
 def _target(bones: Skeleton) -> tuple[Array, Array]:
