@@ -42,7 +42,9 @@ def surfaces(solids: list[Solid]) -> Surface:
     def padded(which: int) -> tuple[Any, Any]:
         columns = [part[which] for part in parts]
         size = -(-max(len(c) for c in columns) // CHUNK) * CHUNK
-        grid = np.stack([np.pad(c, [(0, size - len(c)), (0, 0)]) for c in columns]).astype(np.float32)
+        grid = np.zeros((len(columns), size, 2), np.float32)
+        for row, filled in zip(grid, columns, strict=True):
+            row[: len(filled)] = filled
         return grid, np.array([len(c) for c in columns], np.int32)
 
     (cap, caps), (wall, walls) = padded(0), padded(1)

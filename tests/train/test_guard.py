@@ -4,7 +4,7 @@ import pytest
 
 from rotajax.tasks.manifest import read_manifest
 from rotajax.tasks.suite import SuiteInfo
-from rotajax.train.guard import TEST_SPLIT, require_no_test_icons, forbidden_icons
+from rotajax.train.guard import TEST_SPLIT, forbidden_icons, require_no_test_icons
 
 
 def info(rows):

@@ -11,7 +11,26 @@ from rotajax.train import checkpoint
 from rotajax.train.metrics import read_metrics
 from rotajax.train.policy import blank_policy
 
-SHAPE = "--updates 40 --width 8 --depth 1 --match 4 --free 8 --games 2 --turns 2 --epochs 1 --batch 4".split()
+SHAPE = [
+    "--updates",
+    "40",
+    "--width",
+    "8",
+    "--depth",
+    "1",
+    "--match",
+    "4",
+    "--free",
+    "8",
+    "--games",
+    "2",
+    "--turns",
+    "2",
+    "--epochs",
+    "1",
+    "--batch",
+    "4",
+]
 
 
 def command(folder, out, *words):
