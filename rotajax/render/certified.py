@@ -24,6 +24,7 @@ from rotajax.types import Array, Bool, Float32, Int32, Rotation, UInt32
 # Samples drawn of a column inside the outline: both ends and two between. With one fewer two to four times as many
 # columns are left, with more no fewer.
 INSIDE = 4
+OUTLINE_CHUNK = 512
 # Open columns a step: their ends are drawn and their samples between looked at.
 ENDS_CHUNK = 1024
 
@@ -31,10 +32,9 @@ ENDS_CHUNK = 1024
 def certified_packed(solid: Solid, columns: Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
     """Return `splat_packed(solid, R)`, bit for bit, given the solid's skeleton; some four times as fast."""
     mark, marks = marker(as_pose(R)), no_marks()
-    nothing = jnp.zeros_like(columns.inner)
-    for first, last in ((nothing, columns.inner), (columns.outer, columns.count)):
-        marks = fold_part(columns, first, last, marks, mark)
-    marks = fold_part(columns, columns.inner, columns.outer, marks, mark, samples=INSIDE)
+    marks = fold_part(columns, columns.outline, columns.inside, marks, mark, size=OUTLINE_CHUNK)
+    for first, last in ((jnp.zeros_like(columns.outline), columns.outline), (columns.inside, columns.count)):
+        marks = fold_part(columns, first, last, marks, mark, samples=INSIDE)
     return completed(solid, columns, R, disks_at(marks))
 
 
@@ -67,7 +67,7 @@ def _open(solid: Solid, R: Rotation, slope: Float32[Array, ""], runs: Runs) -> B
 def _without_outline(open_: Bool[Array, "C"], columns: Skeleton) -> Bool[Array, "C"]:
     """Return the open columns without those of the outline, which are drawn."""
     place = jnp.arange(columns.index.shape[0], dtype=jnp.int32)
-    outline = (place < columns.inner) | ((place >= columns.outer) & (place < columns.count))
+    outline = (place >= columns.outline) & (place < columns.inside)
     place = jnp.where(outline, columns.index, jnp.uint32(open_.shape[0]))
     return jnp.pad(open_, (0, 1)).at[place].set(False, mode="promise_in_bounds")[:-1]
 

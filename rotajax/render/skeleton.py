@@ -22,8 +22,8 @@ COARSE_BLOCK, COARSE_OUTLINE = 8, 4
 class Skeleton:
     """The columns (x, y, |z| <= h) that the span renderer draws, in solid units, padded with zeros.
 
-    The first `coarse` of them are enough for pictures of half the size. Those from `inner` on, before `outer`, are
-    inside the outline, which all others are of.
+    The first `coarse` of them are enough for pictures of half the size. Those from `outline` on, before
+    `inside`, are of the outline, all others inside it.
     """
 
     x: Float32[Array, "*B C"]
@@ -31,8 +31,8 @@ class Skeleton:
     index: UInt32[Array, "*B C"]  # each column's place in the solid, which its samples' depths depend on
     count: Int32[Array, "*B"]  # the first `count` columns are real
     coarse: Int32[Array, "*B"]
-    inner: Int32[Array, "*B"]
-    outer: Int32[Array, "*B"]
+    outline: Int32[Array, "*B"]
+    inside: Int32[Array, "*B"]
     seed: UInt32[Array, "*B"]
 
 
@@ -50,8 +50,8 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
     coarse = np.zeros(len(keep), bool)
     for rows, block in ((exposed[keep], COARSE_OUTLINE), (~exposed[keep], COARSE_BLOCK)):
         coarse[rows] = _one_a_block(x[keep][rows], y[keep][rows], block)
-    # The outline's coarse ones, then those inside, coarse ones first, then the rest of the outline.
-    part = np.where(exposed[keep], np.where(coarse, 0, 3), np.where(coarse, 1, 2))
+    # The coarse ones inside, the outline, its coarse ones first, then the others inside.
+    part = np.where(exposed[keep], np.where(coarse, 1, 2), np.where(coarse, 0, 3))
     keep = keep[np.argsort(part, kind="stable")]
     size = -(-len(keep) // CHUNK) * CHUNK if size is None else size
     require(size % CHUNK == 0, "skeleton: padded size", f"a multiple of {CHUNK}", size)
@@ -63,8 +63,8 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
         index=jnp.asarray(np.pad(keep.astype(np.uint32), pad)),
         count=jnp.int32(len(keep)),
         coarse=jnp.int32(coarse.sum()),
-        inner=jnp.int32((part < 1).sum()),
-        outer=jnp.int32((part < 3).sum()),
+        outline=jnp.int32((part < 1).sum()),
+        inside=jnp.int32((part < 3).sum()),
         seed=jnp.asarray(solid.seed, jnp.uint32),
     )
 

@@ -45,10 +45,14 @@ def fold_part(
     step: Callable[[Carry, Sample], Carry],
     *,
     samples: int = SAMPLES,
+    size: int | None = None,
 ) -> Carry:
-    """Return `fold_samples` over the first `samples` samples of the columns from `first` on, before `last`."""
+    """Return `fold_samples` over the first `samples` samples of the columns from `first` on, before `last`.
+
+    A chunk has `size` columns; the padded number of columns is a multiple of the default.
+    """
     # A skeleton has a tenth of the columns: smaller chunks leave less of the last one empty.
-    size = SOLID_CHUNK if isinstance(columns, Solid) else SKELETON_CHUNK
+    size = size or (SOLID_CHUNK if isinstance(columns, Solid) else SKELETON_CHUNK)
     half = half_depth(columns.x, columns.y)
     seed = jnp.asarray(columns.seed)
     lane = jnp.arange(size, dtype=jnp.int32)
