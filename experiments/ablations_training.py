@@ -4,8 +4,6 @@
 every turn. `--blind`, a checkpoint that was trained without the view, is the fairer row for its absence.
 """
 
-import dataclasses
-
 from absl import flags
 
 from experiments import common
@@ -27,12 +25,11 @@ def experiment() -> None:
     from rotajax.train.policy import load_agent
 
     suite = common.suite()
-    sources = {name: (load_agent(CHECKPOINT.value), changes) for name, changes in CONDITIONS.items()}
+    agents = {name: load_agent(CHECKPOINT.value, **changes) for name, changes in CONDITIONS.items()}
     if BLIND.value:
-        blind = load_agent(BLIND.value)
-        sources["trained_without_auxiliary"] = (blind, {})
-        sources["trained_without_auxiliary_no_history"] = (blind, {"history": False})
-    rows = [row(name, play(changed(agent, **changes), suite.tasks)) for name, (agent, changes) in sources.items()]
+        agents["trained_without_auxiliary"] = load_agent(BLIND.value)
+        agents["trained_without_auxiliary_no_history"] = load_agent(BLIND.value, history=False)
+    rows = [row(name, play(agent, suite.tasks)) for name, agent in agents.items()]
     columns = (
         Column("policy", "condition"),
         Column("episodes", "episodes", 0),
@@ -43,12 +40,6 @@ def experiment() -> None:
     )
     note = f"Suite {suite.info.id}, {len(suite)} tasks, exact rules; intervals are Wilson's."
     common.write([Table("training_ablations", "A trained policy without some of its inputs", note, columns, rows)])
-
-
-def changed(agent, *, auxiliary: bool = True, history: bool = True):
-    """Return a player that sees less."""
-    net = dataclasses.replace(agent.net, auxiliary=agent.net.auxiliary and auxiliary)
-    return dataclasses.replace(agent, net=net, history=agent.history and history)
 
 
 def row(name: str, episodes) -> dict:

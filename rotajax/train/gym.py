@@ -24,7 +24,7 @@ REWARD = (1.0, 1.0, 0.0)
 INFO = ("iou", "pose_error", "steps", "outcome")
 
 
-def game_space(memory: int) -> gymnasium.spaces.Dict:
+def game_space(memory: int) -> gymnasium.Space:
     """Return what is observed of one game: three pictures, and the last `memory` actions where it is not 0.
 
     An action before the first one is len(ACTIONS).

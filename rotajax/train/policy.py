@@ -1,5 +1,7 @@
 """`load_agent`: the player that a checkpoint holds."""
 
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +36,21 @@ def make_agent(recipe: Recipe, policy: dict[str, Any], habits: Habits | None = N
     return Agent(net=net, tilts=policy["tilts"], habits=habits or Habits(), history=recipe.history)
 
 
-def load_agent(folder: str | Path, habits: Habits | None = None) -> Agent:
-    """Return the player of a checkpoint or of the newest one of a run. Raises ValueError for what is not whole."""
+def load_agent(
+    folder: str | Path, habits: Habits | None = None, *, auxiliary: bool = True, history: bool = True
+) -> Agent:
+    """Return the player of a checkpoint or of the newest one of a run; without the view or its memory where not asked.
+
+    Raises ValueError for what is not whole.
+    """
     found = find(folder)
     recipe = read_recipe(found)
+    recipe = replace(recipe, auxiliary=recipe.auxiliary and auxiliary, history=recipe.history and history)
     return make_agent(recipe, restore(found, "policy", blank_policy(recipe)), habits)
 
 
 def identity(folder: str | Path) -> dict:
     """Return what a record says of a checkpoint: its update, its suite and the hash of its first weights' hashes."""
-    import hashlib
-
     meta = read_meta(find(folder))
     weights = "".join(mark[2] for mark in meta["policy"].values())
     return {
