@@ -4,20 +4,26 @@ python tests/chaos.py --suite DIR --tasks 100 --kills 10 --out /tmp/chaos     pr
 """
 
 import argparse
+import asyncio
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+from aiohttp import web
+
 from rotajax.solvers.fake.asked import chain
-from rotajax.solvers.fake.faults import SERVER
-from rotajax.solvers.fake.log import read_log
+from rotajax.solvers.fake.faults import ALL, SERVER, Faults
+from rotajax.solvers.fake.log import AnswerLog, read_log
+from rotajax.solvers.fake.players import make_player
+from rotajax.solvers.fake.server import make_app
 from rotajax.solvers.parse import Answer, read_answer
 
 ROTAJAX = (sys.executable, "-m", "rotajax")
@@ -28,15 +34,32 @@ SAME = ("task", "t", "action", "angle", "iou_before", "iou_after", "pose_error_a
 
 
 @contextmanager
-def endpoint(*words):
-    """The base address of a local endpoint in a process of its own."""
-    with subprocess.Popen(
-        [*ROTAJAX, "serve-fake", "--port", "0", *words], stdout=subprocess.PIPE, text=True
-    ) as process:
+def endpoint(player, faults=None, log=None):
+    """The base address of a local endpoint that is served by a thread."""
+    loop = asyncio.new_event_loop()
+
+    async def begin():
+        runner = web.AppRunner(make_app(player, faults=faults, log=log), access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        return runner
+
+    def run(work):
+        return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        runner = run(begin())
         try:
-            yield process.stdout.readline().split()[-1]
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         finally:
-            process.send_signal(signal.SIGTERM)
+            run(runner.cleanup())
+            run(loop.shutdown_default_executor())
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 def start(base, suite, tasks, out, in_flight):
@@ -77,8 +100,8 @@ def chaos(suite, tasks, kills, out, *, in_flight=16, rate=0.2, seed=0, play="ran
     """Play twice, undisturbed and with faults and kills, and return what happened. Raises AssertionError."""
     out.mkdir(parents=True, exist_ok=True)  # a quiet run that is there already goes on, and is at its end at once
     draw = random.Random(seed)
-    play = ["--play", play, "--seed", str(seed)] + (["--suite", str(suite)] if play.endswith("greedy") else [])
-    with endpoint(*play) as base:
+    player = make_player(play, suite=str(suite), seed=seed)
+    with endpoint(player) as base:
         finish(base, suite, tasks, out / "quiet", in_flight)
     quiet = [line for line in lines(out / "quiet" / "episodes.jsonl") if line["kind"] == "decision"]
     log = out / "asked.jsonl"
@@ -87,7 +110,7 @@ def chaos(suite, tasks, kills, out, *, in_flight=16, rate=0.2, seed=0, play="ran
     killed = []  # (lines of the log, decisions whose answer was on the disk)
     run = out / "killed"
     began = time.monotonic()
-    with endpoint(*play, "--faults", "all", "--fault-rate", str(rate), "--log", str(log)) as base:
+    with endpoint(player, Faults(ALL, rate, seed), AnswerLog(log)) as base:
         for moment in moments:
             process = start(base, suite, tasks, run, in_flight)
             earlier = len(killed) and killed[-1][0]
