@@ -43,14 +43,15 @@ def entries(policies: Sequence[str], *, seeds: int = 1, coverage: bool = False) 
     """Return the methods of --run, or of these policies, played now and kept in --out."""
     from rotajax.analysis import load
     from rotajax.baselines import run_baselines
-    from rotajax.reports.entries import make_entries
+    from rotajax.reports.entries import make_entries, with_coverage
 
     runs = [Path(run) for run in RUNS.value]
     if not runs:
         names = "-".join(policies)
         runs = [Path(OUT.value) / f"{Path(SUITE.value).name}-{LIMIT.value}-{names}-{seeds}-{SEED.value}"]
         run_baselines(suite(), policies, seeds, runs[0], seed=SEED.value)
-    return make_entries([load(run, SUITE.value) for run in runs], coverage=coverage)
+    found = make_entries([load(run, SUITE.value) for run in runs])
+    return with_coverage(found) if coverage else found
 
 
 def write(tables: Sequence, *, pictures: Sequence[str] = ()) -> None:

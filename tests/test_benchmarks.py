@@ -30,7 +30,8 @@ def measured(work):
     case = cases(work, quick=True)[0]
     absent = Subject("Absent", "benchmarks.peers.absent:masks", peer=True)
     greedy = Subject("Many cores", "benchmarks.peers.absent:masks", cores=10_000)
-    subjects = (case.subjects[0], case.subjects[1], absent, greedy)
+    ours, peer = case.subjects[0], next(s for s in case.subjects if s.peer)
+    subjects = (ours, peer, absent, greedy)
     assert [s.name for s in subjects[:2]] == ["rotajax.splat", "NumPy + OpenCV"]
     return measure(replace(case, subjects=subjects, runs=2), work, FACTS)
 
