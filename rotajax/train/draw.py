@@ -23,19 +23,20 @@ def draw_icon(key: Key[Array, ""], world: World) -> Int32[Array, ""]:
 
 def draw_start(key: Key[Array, ""]) -> Rotation:
     """Return the pose after 6 to 16 turns of 30 degrees, none of which undoes the one before (section 3.3)."""
-    length_key, *keys = jax.random.split(key, LONGEST + 1)
+    length_key, first_key, turn_key = jax.random.split(key, 3)
     length = jax.random.randint(length_key, (), SHORTEST, LONGEST + 1, jnp.int32)
-    R, last = jnp.eye(3, dtype=jnp.float32), jnp.int32(-1)
-    for position, turn_key in enumerate(keys):
-        # Of the other five directions one is drawn; the first is free.
-        free = jax.random.randint(turn_key, (), 0, 6, jnp.int32)
-        five = jax.random.randint(turn_key, (), 0, 5, jnp.int32)
-        undo = last ^ 1
-        direction = jnp.where(last < 0, free, five + (five >= undo).astype(jnp.int32))
-        turned = compose(jnp.asarray(TURNS_30)[direction], R)
-        going = position < length
-        R, last = jnp.where(going, turned, R), jnp.where(going, direction, last)
-    return R
+    first = jax.random.randint(first_key, (), 0, len(DIRECTIONS), jnp.int32)
+    # Of the five directions that do not undo the last one.
+    fives = jax.random.randint(turn_key, (LONGEST,), 0, len(DIRECTIONS) - 1, jnp.int32)
+    turns = jnp.asarray(TURNS_30)
+
+    def turn(position: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        R, last = carry
+        five = fives[position]
+        direction = five + (five >= last ^ 1).astype(jnp.int32)
+        return compose(turns[direction], R), direction
+
+    return jax.lax.fori_loop(jnp.int32(1), length, turn, (turns[first], first))[0]
 
 
 def draw_pose(key: Key[Array, ""]) -> Rotation:

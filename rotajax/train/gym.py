@@ -127,7 +127,7 @@ class AlignmentEnv(gymnasium.Env):
         seen, info = self._many.reset(seed=int(self.np_random.integers(2**31)))
         return _first(seen), _numbers(info)
 
-    def step(self, action: int) -> tuple[dict, float, bool, bool, dict]:
+    def step(self, action: int | np.integer) -> tuple[dict, float, bool, bool, dict]:
         """Return observation, reward, terminated, truncated and info after an action."""
         seen, reward, terminated, truncated, info = self._many.step(np.array([action]))
         first = info["final_obs"][0] if "final_obs" in info else _first(seen)

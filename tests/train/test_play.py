@@ -47,7 +47,7 @@ def test_as_a_solver_it_takes_the_same_rotations(played, untrained, suite):
     solid = jax.tree.map(lambda leaf: leaf[0], suite.tasks.solid)
     draw = jax.jit(lambda R: (splat(solid, R), shade(solid, R)))
     target = np.asarray(draw(np.eye(3, dtype=np.float32))[0])
-    solver, fresh = (build(Namespace(argument=str(untrained))) for _ in range(2))
+    solver, fresh = (build(Namespace(solver=f"checkpoint:{untrained}", argument=str(untrained))) for _ in range(2))
     history = []
     for turn, row in enumerate(rows):
         R = np.asarray(run.decisions.rotation[row], np.float32).reshape(3, 3)

@@ -50,12 +50,21 @@ def imitated(world, lookup, recipe):
 
 
 @pytest.fixture(scope="module")
-def saved(imitated, recipe, tmp_path_factory):
-    middle = jax.device_get(imitated[1][2])
-    folder = tmp_path_factory.mktemp("saved") / "000004"
-    return checkpoint.save(folder, recipe, IDENTITY, 4, imitation.policy_of(middle), middle)
+def policy(recipe):
+    return jax.device_get(blank_policy(recipe))
 
 
+@pytest.fixture(scope="module")
+def learner(policy):
+    return {**policy, "key": jax.random.key(3), "update": np.int32(4)}
+
+
+@pytest.fixture(scope="module")
+def saved(recipe, policy, learner, tmp_path_factory):
+    return checkpoint.save(tmp_path_factory.mktemp("saved") / "000004", recipe, IDENTITY, 4, policy, learner)
+
+
+@pytest.mark.slow
 def test_training_changes_the_network_and_counts(imitated):
     _, states, metrics = imitated
     assert int(states[-1].update) == 8
@@ -66,6 +75,7 @@ def test_training_changes_the_network_and_counts(imitated):
     np.testing.assert_allclose(np.asarray(states[-1].tilts).sum(), 1, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_run(imitated, world, recipe):
     step, states, _ = imitated
     again = jax.jit(lambda world: imitation.start(recipe, world, Params()))(world)
@@ -75,18 +85,27 @@ def test_the_same_seed_is_the_same_run(imitated, world, recipe):
     assert (np.asarray(different.seen.current) != np.asarray(states[0].seen.current)).any()
 
 
-def test_a_restored_run_makes_the_same_next_updates(imitated, saved):
+def test_what_was_saved_comes_back_keys_too(saved, learner):
+    same(checkpoint.restore(saved, "learner", learner), learner)
+
+
+@pytest.mark.slow
+def test_a_restored_run_makes_the_same_next_updates(imitated, recipe, tmp_path):
     step, states, _ = imitated
-    learner = checkpoint.restore(saved, "learner", states[0])
+    middle = jax.device_get(states[2])
+    folder = checkpoint.save(tmp_path / "000004", recipe, IDENTITY, 4, imitation.policy_of(middle), middle)
+    learner = checkpoint.restore(folder, "learner", states[0])
     same(learner, states[2])
     for _ in range(2):
         learner = step(learner)[0]
     same(learner, states[4])
 
 
-def test_the_policy_of_a_checkpoint_plays(saved, recipe, imitated):
-    agent = load_agent(saved)
-    same(agent, make_agent(recipe, imitation.policy_of(imitated[1][2])))
+def test_the_policy_of_a_checkpoint_plays(saved, recipe, policy):
+    same(load_agent(saved), make_agent(recipe, policy))
+    blind = load_agent(saved, auxiliary=False, history=False)
+    assert not blind.net.auxiliary
+    assert not blind.history
 
 
 def test_another_network_is_refused(saved, recipe):
@@ -127,15 +146,16 @@ def test_what_is_no_checkpoint_is_refused(tmp_path):
         load_agent(tmp_path / "nowhere")
 
 
-def test_a_shipped_checkpoint_plays_and_cannot_be_gone_on_with(saved, tmp_path, imitated):
+def test_a_shipped_checkpoint_plays_and_cannot_be_gone_on_with(saved, tmp_path, learner):
     small = ship(saved, tmp_path / "small")
     same(load_agent(small), load_agent(saved))
     size = sum(f.stat().st_size for f in small.rglob("*") if f.is_file())
     assert size < sum(f.stat().st_size for f in saved.rglob("*") if f.is_file())
     with pytest.raises(ValueError, match="learner: expected its arrays, got none"):
-        checkpoint.restore(small, "learner", imitated[1][0])
+        checkpoint.restore(small, "learner", learner)
 
 
+@pytest.mark.slow
 def test_ppo_improves_nothing_in_two_updates_but_moves_and_repeats(world, lookup, recipe, imitated):
     asked = dataclasses.replace(recipe, kind="ppo", games=2, turns=4).check()
     policy = imitation.policy_of(imitated[1][-1])
