@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import jax
 import numpy as np
 import pytest
 
@@ -40,7 +41,7 @@ def command(folder, out, *words):
 def weights(out):
     found = checkpoint.find(out)
     policy = checkpoint.restore(found, "policy", blank_policy(checkpoint.read_recipe(found)))
-    return [np.asarray(leaf) for leaf in policy["net"].current.first.weight[None]]
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(policy)]
 
 
 def run(words):
