@@ -89,15 +89,9 @@ def _functions(renderer: str, small: bool) -> tuple[Callable, Callable]:
 
 def _averaged(pictures: dict) -> dict:
     """Return mask and view, UInt8[80, 80], as means over 4 x 4 pixels, rounded half up."""
-    import jax.numpy as jnp
+    from rotajax.train.picture import small
 
-    def mean(picture, white: int):
-        side = picture.shape[0] // SIDE
-        blocks = picture.astype(jnp.int32).reshape(SIDE, side, SIDE, side)
-        total = jnp.int32(white) * jnp.sum(blocks, axis=(1, 3), dtype=jnp.int32)
-        return ((total + jnp.int32(side * side // 2)) // jnp.int32(side * side)).astype(jnp.uint8)
-
-    return {"mask": mean(pictures["mask"], 255), "view": mean(pictures["view"], 1)}
+    return {name: small(pictures[name]) for name in ("mask", "view")}
 
 
 def numba_steps(inputs: Inputs, walks: int, small: bool) -> Callable[[], dict]:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from rotajax.checks import require
 from rotajax.compare import pose_error_deg
 from rotajax.devices import spread
 from rotajax.env.observe import Renderer
-from rotajax.env.state import RUNNING, Params, State
+from rotajax.env.state import RUNNING, Params, State, light
 from rotajax.env.step import reset, step
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task
@@ -22,6 +23,7 @@ from rotajax.types import Array, Float32, Int32, Key, struct
 Policy = Callable[[Key[Array, ""], State], Int32[Array, ""]]
 # Length of the scan: an episode has at most so many decisions whatever `max_decisions` says.
 HORIZON = 48
+Memory = TypeVar("Memory")
 
 
 @struct
@@ -37,31 +39,22 @@ class Episodes:
     outcome: Int32[Array, "*B"]
 
 
-def episode(
-    policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, renderer: Renderer | None = None
+def play_out(
+    first: State, memory: Memory, turn: Callable[[State, Memory], tuple[State, Memory, Int32[Array, ""]]]
 ) -> Episodes:
-    """Return one episode of a policy; the key is folded with the task's seed, so that order and batch do not matter."""
-    key = jax.random.fold_in(key, jnp.asarray(task.solid.seed))
-    first, _ = reset(task, params, renderer=renderer)
-    target = first.target
+    """Return the episode from its first state; `turn` gives the next one, what a player remembers, and its action."""
+    task, target = first.task, first.target
 
-    def full(light: State) -> State:
-        return dataclasses.replace(light, task=task, target=target)
+    def play(carry: tuple[State, Memory]) -> tuple[tuple[State, Memory], Int32[Array, ""]]:
+        state, memory, action = turn(dataclasses.replace(carry[0], task=task, target=target), carry[1])
+        return (light(state), memory), action
 
-    def light(state: State) -> State:
-        # The task and the target never change: outside the carry they are not copied from step to step.
-        return dataclasses.replace(state, task=None, target=None)  # type: ignore[arg-type]
+    def body(carry: tuple[State, Memory], _: None) -> tuple[tuple[State, Memory], tuple[Array, ...]]:
+        carry, action = jax.lax.cond(carry[0].outcome == RUNNING, play, lambda c: (c, jnp.int32(-1)), carry)
+        state = carry[0]
+        return carry, (action, state.iou, pose_error_deg(state.R, task.group), state.R)
 
-    def play(carry: State) -> tuple[State, Int32[Array, ""]]:
-        state = full(carry)
-        action = policy(jax.random.fold_in(key, state.decisions), state)
-        return light(step(state, action, params, renderer=renderer)[0]), action
-
-    def body(carry: State, _: None) -> tuple[State, tuple[Array, ...]]:
-        carry, action = jax.lax.cond(carry.outcome == RUNNING, play, lambda c: (c, jnp.int32(-1)), carry)
-        return carry, (action, carry.iou, pose_error_deg(carry.R, task.group), carry.R)
-
-    last, (action, iou, error, rotation) = jax.lax.scan(body, light(first), None, length=HORIZON)
+    (last, _), (action, iou, error, rotation) = jax.lax.scan(body, (light(first), memory), None, length=HORIZON)
     before = (first.iou, pose_error_deg(first.R, task.group), first.R)
     iou, error, rotation = (jnp.concatenate([a[None], b]) for a, b in zip(before, (iou, error, rotation), strict=True))
     return Episodes(
@@ -73,6 +66,20 @@ def episode(
         steps=last.steps,
         outcome=last.outcome,
     )
+
+
+def episode(
+    policy: Policy, task: Task, key: Key[Array, ""], params: Params, *, renderer: Renderer | None = None
+) -> Episodes:
+    """Return one episode of a policy; the key is folded with the task's seed, so that order and batch do not matter."""
+    key = jax.random.fold_in(key, jnp.asarray(task.solid.seed))
+    first, _ = reset(task, params, renderer=renderer)
+
+    def turn(state: State, memory: tuple) -> tuple[State, tuple, Int32[Array, ""]]:
+        action = policy(jax.random.fold_in(key, state.decisions), state)
+        return step(state, action, params, renderer=renderer)[0], memory, action
+
+    return play_out(first, (), turn)
 
 
 @cache

@@ -1,5 +1,7 @@
 """What an episode carries from one decision to the next, and the numbers of its rules."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -45,3 +47,28 @@ class State:
     def truncated(self) -> Bool[Array, ""]:
         """Whether the limit of decisions cut the episode."""
         return jnp.asarray(self.outcome == LIMIT)
+
+
+def first_state(
+    task: Task | None, target: Mask | None, R: Rotation, iou: Float32[Array, ""], outcome: Int32[Array, ""]
+) -> State:
+    """Return the state before the first decision, in a pose of a known IoU; `outcome` is an index of OUTCOMES."""
+    zero = jnp.int32(0)
+    return State(
+        task=task,  # type: ignore[arg-type]
+        target=target,  # type: ignore[arg-type]
+        R=R,
+        iou=iou,
+        previous_iou=iou,
+        best_iou=iou,
+        stale=zero,
+        last_action=jnp.int32(-1),
+        decisions=zero,
+        steps=zero,
+        outcome=outcome,
+    )
+
+
+def light(state: State) -> State:
+    """Return a state without its task and its target, which never change: not to be copied from step to step."""
+    return dataclasses.replace(state, task=None, target=None)  # type: ignore[arg-type]

@@ -8,10 +8,10 @@ from rotajax.compare import iou
 from rotajax.env.actions import ROTATIONS, STOP
 from rotajax.env.observe import Observation, Renderer, exact_renderer, observe
 from rotajax.env.rules import judge
-from rotajax.env.state import RUNNING, SUCCESS, Params, State
+from rotajax.env.state import RUNNING, SUCCESS, Params, State, first_state
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.tasks.task import Task
-from rotajax.types import Array, Int32
+from rotajax.types import Array, Int32, Rotation
 
 
 def reset(task: Task, params: Params, *, renderer: Renderer | None = None) -> tuple[State, Observation]:
@@ -25,21 +25,15 @@ def reset(task: Task, params: Params, *, renderer: Renderer | None = None) -> tu
     R = jnp.asarray(task.start)
     current = renderer(task.solid, R)
     start_iou = iou(current, target)
-    zero = jnp.int32(0)
-    state = State(
-        task=task,
-        target=target,
-        R=R,
-        iou=start_iou,
-        previous_iou=start_iou,
-        best_iou=start_iou,
-        stale=zero,
-        last_action=jnp.int32(-1),
-        decisions=zero,
-        steps=zero,
-        outcome=jnp.where(start_iou >= params.success_iou, jnp.int32(SUCCESS), jnp.int32(RUNNING)),
-    )
+    aligned = start_iou >= params.success_iou
+    state = first_state(task, target, R, start_iou, jnp.where(aligned, jnp.int32(SUCCESS), jnp.int32(RUNNING)))
     return state, observe(state, current)
+
+
+def turned(R: Rotation, action: Int32[Array, ""]) -> Rotation:
+    """Return the pose after an action: Q(a) R; STOP leaves it as it is."""
+    turn = jnp.asarray(MATRICES)[jnp.minimum(action, jnp.int32(ROTATIONS - 1))]
+    return jnp.where(action == STOP, R, compose(turn, R))
 
 
 def step(
@@ -56,8 +50,7 @@ def step(
     kind = jnp.result_type(action)
     require(jnp.issubdtype(kind, jnp.integer), "step: action", "a whole number", kind)
     action = jnp.asarray(action, jnp.int32)
-    turn = jnp.asarray(MATRICES)[jnp.minimum(action, jnp.int32(ROTATIONS - 1))]
-    R = jnp.where(action == STOP, state.R, compose(turn, state.R))
+    R = turned(state.R, action)
     current = (renderer or exact_renderer(state.task))(state.task.solid, R)
     state = judge(state, action, R, iou(current, state.target), params)
     return state, observe(state, current)

@@ -45,11 +45,11 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
     """
     count = int(solid.count)
     x, y = np.asarray(solid.x)[:count], np.asarray(solid.y)[:count]
-    exposed = _exposed(x, y)
-    keep = np.flatnonzero(exposed | _one_a_block(x, y, BLOCK))
+    exposed = of_outline(x, y, CELL, GAP)
+    keep = np.flatnonzero(exposed | one_a_block(x, y, CELL * BLOCK))
     coarse = np.zeros(len(keep), bool)
     for rows, block in ((exposed[keep], COARSE_OUTLINE), (~exposed[keep], COARSE_BLOCK)):
-        coarse[rows] = _one_a_block(x[keep][rows], y[keep][rows], block)
+        coarse[rows] = one_a_block(x[keep][rows], y[keep][rows], CELL * block)
     # The coarse ones inside, the outline, its coarse ones first, then the others inside.
     part = np.where(exposed[keep], np.where(coarse, 1, 2), np.where(coarse, 0, 3))
     keep = keep[np.argsort(part, kind="stable")]
@@ -69,24 +69,26 @@ def skeleton(solid: Solid, *, size: int | None = None) -> Skeleton:
     )
 
 
-def _exposed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return which columns have an empty cell among their own cell's eight neighbours, narrow gaps filled."""
-    cells = int(2 * RADIUS / CELL)
-    frame = 2 * GAP
-    row, column = (np.clip(((v + RADIUS) / CELL).astype(int), 0, cells - 1) + frame for v in (y, x))
+def of_outline(x: np.ndarray, y: np.ndarray, cell: float, gap: int) -> np.ndarray:
+    """Return which columns have an empty cell among their own cell's eight neighbours; `cell` in solid units.
+
+    Gaps narrower than 2 `gap` cells count as filled.
+    """
+    cells = int(2 * RADIUS / cell)
+    frame = 2 * gap
+    row, column = (np.clip(((v + RADIUS) / cell).astype(int), 0, cells - 1) + frame for v in (y, x))
     occupied = np.zeros((cells + 2 * frame, cells + 2 * frame), bool)
     occupied[row, column] = True
     square = np.ones((3, 3), bool)
-    filled = ndimage.binary_closing(occupied, square, iterations=GAP) | occupied
+    filled = ndimage.binary_closing(occupied, square, iterations=gap) | occupied
     return np.logical_not(ndimage.binary_erosion(filled, square))[row, column]
 
 
-def _one_a_block(x: np.ndarray, y: np.ndarray, cells: int) -> np.ndarray:
-    """Return which columns are the nearest to the centre of their block of so many cells a side."""
-    side = CELL * cells
-    row, column = (((v + RADIUS) / side).astype(int) for v in (y, x))
-    distance = (x + RADIUS - (column + 0.5) * side) ** 2 + (y + RADIUS - (row + 0.5) * side) ** 2
-    block = row * int(2 * RADIUS / side + 1) + column
+def one_a_block(x: np.ndarray, y: np.ndarray, side: float, *, reach: float = RADIUS) -> np.ndarray:
+    """Return which points, |x|, |y| <= reach, are the nearest to the centre of their block of a side."""
+    row, column = (((v + reach) / side).astype(int) for v in (y, x))
+    distance = (x + reach - (column + 0.5) * side) ** 2 + (y + reach - (row + 0.5) * side) ** 2
+    block = row * int(2 * reach / side + 1) + column
     order = np.lexsort((distance, block))
     first = np.flatnonzero(np.diff(block[order], prepend=-1))
     chosen = np.zeros(len(x), bool)

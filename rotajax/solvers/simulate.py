@@ -20,9 +20,8 @@ from rotajax.devices import WHOLE, device_mesh, spread
 from rotajax.env.actions import ACTIONS, STOP, action_index
 from rotajax.env.rollout import HORIZON
 from rotajax.env.rules import judge
-from rotajax.env.state import RUNNING, Params, State
-from rotajax.env.step import reset, step
-from rotajax.geometry.rotation import MATRICES, compose
+from rotajax.env.state import RUNNING, Params, State, light
+from rotajax.env.step import reset, step, turned
 from rotajax.render.camera import SIZE
 from rotajax.render.shade import shade
 from rotajax.tasks.suite import Suite
@@ -71,7 +70,7 @@ def _turn(turn: _Turn, tasks: Task, targets: Array, params: Params, auxiliary: A
         after, seen = step(state, jnp.where(looks, STOP, turn.action), params)
         # A look keeps the state, but says the IoU that it saw.
         kept = dataclasses.replace(state, iou=after.iou)
-        after = _light(jax.tree.map(lambda a, b: jnp.where(looks, a, b), _light(kept), _light(after)))
+        after = light(jax.tree.map(lambda a, b: jnp.where(looks, a, b), light(kept), light(after)))
         wanted = (after.outcome == RUNNING) & auxiliary
         view = jax.lax.cond(wanted, lambda R: shade(task.solid, R), lambda R: _no_view(), after.R)
         return Scene(state=after, pose_error=pose_error_deg(after.R, task.group), current=seen.current, view=view)
@@ -91,13 +90,9 @@ def _no_view() -> View:
     return jnp.zeros((SIZE, SIZE), jnp.uint8)
 
 
-def _light(state: State) -> State:
-    return dataclasses.replace(state, task=None, target=None)  # type: ignore[arg-type]
-
-
 def _first(task: Task, params: Params) -> tuple[State, Mask]:
     state, _ = reset(task, params)
-    return _light(state), state.target
+    return light(state), state.target
 
 
 @jax.jit
@@ -111,9 +106,7 @@ def _replayed(state: State, action: Array, ious: Array, pose: Rotation, count: A
 
     state, _ = jax.lax.scan(body, state, (jnp.arange(HORIZON, dtype=jnp.int32), action, ious))
     last = action[jnp.maximum(count - 1, 0)]
-    turned = compose(jnp.asarray(MATRICES)[jnp.minimum(last, STOP - 1)], pose)
-    R = jnp.where(count == 0, state.R, jnp.where(last == STOP, pose, turned))
-    return dataclasses.replace(state, R=R)
+    return dataclasses.replace(state, R=jnp.where(count == 0, state.R, turned(pose, last)))
 
 
 def _prepared(tasks: Task, rows: Sequence[int]) -> Task:

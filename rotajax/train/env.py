@@ -10,10 +10,9 @@ import jax.numpy as jnp
 
 from rotajax.compare import iou, pose_error_deg
 from rotajax.devices import batch_map
-from rotajax.env.actions import ROTATIONS, STOP
 from rotajax.env.rules import judge
-from rotajax.env.state import RUNNING, SUCCESS, Params, State
-from rotajax.geometry.rotation import MATRICES, compose
+from rotajax.env.state import RUNNING, SUCCESS, Params, State, first_state
+from rotajax.env.step import turned
 from rotajax.train.draw import draw_icon, draw_start
 from rotajax.train.world import Pictures, World, look, silhouette
 from rotajax.types import Array, Bool, Float32, Int32, Key, Rotation, UInt32, struct
@@ -63,20 +62,7 @@ def begin(key: Key[Array, ""], world: World, params: Params, *, memory: int = 1)
 
     first = (jnp.int32(0), jnp.eye(3, dtype=jnp.float32), jnp.float32(1), jnp.zeros((320, 10), jnp.uint32))
     _, R, start_iou, current = jax.lax.while_loop(again, draw, first)
-    zero = jnp.int32(0)
-    state = State(
-        task=None,  # type: ignore[arg-type]
-        target=None,  # type: ignore[arg-type]
-        R=R,
-        iou=start_iou,
-        previous_iou=start_iou,
-        best_iou=start_iou,
-        stale=zero,
-        last_action=jnp.int32(-1),
-        decisions=zero,
-        steps=zero,
-        outcome=jnp.int32(RUNNING),
-    )
+    state = first_state(None, None, R, start_iou, jnp.int32(RUNNING))
     error = pose_error_deg(R, world.group[icon])
     actions = jnp.full(memory, -1, jnp.int32)
     game = Game(icon=icon, state=state, pose_error=error, actions=actions, key=next_key)
@@ -90,8 +76,7 @@ def advance(
 
     `weights` are those of the rewards: success (1 once), IoU change, pose change (degrees / 180; privileged).
     """
-    R = compose(jnp.asarray(MATRICES)[jnp.minimum(action, ROTATIONS - 1)], game.state.R)
-    R = jnp.where(action == STOP, game.state.R, R)
+    R = turned(game.state.R, action)
     current = silhouette(world, game.icon, R)
     state = judge(game.state, action, R, iou(current, world.target[game.icon]), params)
     error = pose_error_deg(R, world.group[game.icon])

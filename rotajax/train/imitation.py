@@ -11,15 +11,14 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 
-from rotajax.env.state import RUNNING, Params
+from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.train.agent import Agent
 from rotajax.train.belief import Habits, Tables, choose, tilt_shares, worth
 from rotajax.train.draw import draw_icon, draw_pose, label
-from rotajax.train.env import advance_many, begin_many, look_many
-from rotajax.train.grid import CELLS, Corners
-from rotajax.train.learner import Learner, make_optimiser
+from rotajax.train.env import advance_many, look_many
+from rotajax.train.grid import Corners
+from rotajax.train.learner import Learner, fresh, passes
 from rotajax.train.policy import blank_policy, make_net
 from rotajax.train.recipe import Recipe
 from rotajax.train.teacher import TEACHERS
@@ -45,24 +44,12 @@ def start(recipe: Recipe, world: World, params: Params, policy: dict | None = No
     """Return the learner before the first update, from the weights of a policy or from scratch."""
     key, games_key = jax.random.split(jax.random.key(recipe.seed))
     policy = policy or blank_policy(recipe)
-    net = policy["net"]
-    games, seen = begin_many(games_key, recipe.games, world, params)
-    return Learner(
-        net=net,
-        optimiser=make_optimiser(recipe).init(net),
-        tilts=policy["tilts"],
-        games=games,
-        seen=seen,
-        beliefs=jnp.zeros((recipe.games, CELLS), jnp.float32),
-        key=key,
-        update=jnp.int32(0),
-    )
+    return fresh(recipe, policy["net"], policy["tilts"], key, games_key, world, params)
 
 
 def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tables], tuple[Learner, dict]]:
     """Return the function of one update, to be scanned; it returns its metrics too."""
     _, rest = make_net(recipe)
-    optimiser = make_optimiser(recipe)
     teach = TEACHERS[recipe.teacher]
     nothing = (jnp.float32(0),) * 3
 
@@ -115,18 +102,7 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         shares = tilt_shares(truth.cell, truth.weight)
         tilts = learner.tilts + jnp.float32(FOLLOW) * (shares - learner.tilts)
 
-        def descend(carry: tuple, rows: Array) -> tuple[tuple, tuple]:
-            net, state = carry
-            batch = jax.tree.map(lambda leaf: leaf[rows], states)
-            (total, parts), gradient = jax.value_and_grad(loss, has_aux=True)(net, batch, lookup)
-            step, state = optimiser.update(gradient, state, net)
-            return (optax.apply_updates(net, step), state), (total, *parts)
-
-        orders = jax.vmap(lambda k: jax.random.permutation(k, recipe.states))(
-            jax.random.split(order_key, recipe.epochs)
-        )
-        rows = orders.reshape(-1, recipe.batch)
-        (net, state), losses = jax.lax.scan(descend, (learner.net, learner.optimiser), rows)
+        net, state, losses = passes(recipe, learner, states, lambda net, batch: loss(net, batch, lookup), order_key)
         learner = replace(learner, net=net, optimiser=state, tilts=tilts, update=learner.update + 1)
         ends = outcomes != RUNNING
         first = recipe.states // recipe.batch  # the first pass sees states that the network has not learnt from
@@ -135,7 +111,7 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
             "pose_loss": jnp.mean(losses[1][:first]),
             "action_loss": jnp.mean(losses[2][:first]),
             "ended": jnp.sum(ends),
-            "succeeded": jnp.sum(outcomes == 1),
+            "succeeded": jnp.sum(outcomes == SUCCESS),
         }
         return learner, metrics
 

@@ -12,14 +12,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.train.agent import Agent
 from rotajax.train.belief import Habits, Tables
-from rotajax.train.env import advance_many, begin_many
-from rotajax.train.grid import CELLS
-from rotajax.train.learner import Learner, make_optimiser
+from rotajax.train.env import advance_many
+from rotajax.train.learner import Learner, fresh, passes
 from rotajax.train.net import Dense
 from rotajax.train.policy import blank_policy, make_net
 from rotajax.train.recipe import Recipe
@@ -74,17 +72,7 @@ def start(recipe: Recipe, world: World, params: Params, policy: dict | None = No
         "critic": eqx.filter(Critic(key=critic_key), eqx.is_array),
         "sharpness": jnp.float32(SHARP),
     }
-    games, seen = begin_many(games_key, recipe.games, world, params)
-    return Learner(
-        net=net,
-        optimiser=make_optimiser(recipe).init(net),
-        tilts=policy["tilts"],
-        games=games,
-        seen=seen,
-        beliefs=jnp.zeros((recipe.games, CELLS), jnp.float32),
-        key=key,
-        update=jnp.int32(0),
-    )
+    return fresh(recipe, net, policy["tilts"], key, games_key, world, params)
 
 
 def policy_of(learner: Learner) -> dict[str, Any]:
@@ -96,7 +84,6 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
     """Return the function of one update, to be scanned; it returns its metrics too."""
     _, rest = make_net(recipe)
     _, critic_rest = eqx.partition(Critic(key=jax.random.key(0)), eqx.is_array)
-    optimiser = make_optimiser(recipe)
 
     def judge(net: Any, tilts: Array, seen: Pictures, beliefs: Array, clock: Array, lookup: Tables) -> tuple:
         player = Agent(net=eqx.combine(net["net"], rest), tilts=tilts, habits=Habits(), history=recipe.history)
@@ -168,17 +155,8 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         advantage = advantages(turns, last)
         batch = (turns, advantage, advantage + turns.value)
         batch = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), batch)
-        count = recipe.games * recipe.turns
-
-        def descend(carry: tuple, rows: Array) -> tuple[tuple, tuple]:
-            net, state = carry
-            part = jax.tree.map(lambda leaf: leaf[rows], batch)
-            (total, parts), gradient = jax.value_and_grad(loss, has_aux=True)(net, learner.tilts, part, lookup)
-            step, state = optimiser.update(gradient, state, net)
-            return (optax.apply_updates(net, step), state), (total, *parts)
-
-        orders = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(order_key, recipe.epochs))
-        (net, state), losses = jax.lax.scan(descend, (learner.net, learner.optimiser), orders.reshape(-1, recipe.batch))
+        tilts = learner.tilts
+        net, state, losses = passes(recipe, learner, batch, lambda net, part: loss(net, tilts, part, lookup), order_key)
         metrics = {
             "loss": jnp.mean(losses[0]),
             "surrogate": jnp.mean(losses[1]),

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from rotajax.checks import require
 from rotajax.env.state import Params
 from rotajax.files import take
+from rotajax.records.asked import suite_identity
 from rotajax.tasks.suite import Suite
 from rotajax.train import checkpoint, imitation, ppo
 from rotajax.train.belief import tables
@@ -67,7 +68,7 @@ def _run(
     say: Callable[[str], None],
 ) -> Path:
     kind, params = KINDS[recipe.kind], Params()
-    identity = {"id": suite.info.id, "version": suite.info.version, "sha256": suite.info.sha256}
+    identity = suite_identity(suite)
     policy = _weights(begin_from, recipe) if begin_from else None
     found = checkpoint.find(out) if there else None
     if found:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy import ndimage
 
 from rotajax.geometry.solid import RADIUS, Solid
+from rotajax.render.skeleton import of_outline, one_a_block
 from rotajax.types import Array, Float32, Int32, struct
 
 # Under three pixels of the auxiliary view (0.22 a pixel): the disk that every mark becomes fills the gaps between.
@@ -31,8 +31,8 @@ def surface(solid: Solid) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns of the caps and those of the walls of one solid, Float32[n, 2] each; host code."""
     count = int(solid.count)
     xy = np.stack([np.asarray(solid.x)[:count], np.asarray(solid.y)[:count]], axis=1)
-    wall = xy[_outline(xy)]
-    return xy[_one_a_cell(xy, _unrolled(xy))], wall[_one_a_cell(wall, wall)]
+    wall = xy[of_outline(xy[:, 0], xy[:, 1], FINE, 1)]
+    return xy[_one_a_cell(_unrolled(xy))], wall[_one_a_cell(wall)]
 
 
 def surfaces(solids: list[Solid]) -> Surface:
@@ -59,22 +59,6 @@ def _unrolled(xy: np.ndarray) -> np.ndarray:
     return xy * (RADIUS * np.arcsin(np.minimum(radius / RADIUS, 1)) / radius)
 
 
-def _one_a_cell(xy: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Return the indices of the columns whose places are nearest to the centres of their cells."""
-    reach = RADIUS * np.pi / 2
-    cell = np.floor((place + reach) / CELL).astype(int)
-    distance = ((place + reach - (cell + 0.5) * CELL) ** 2).sum(axis=1)
-    number = cell[:, 1] * (int(2 * reach / CELL) + 2) + cell[:, 0]
-    order = np.lexsort((distance, number))
-    return order[np.diff(number[order], prepend=-1) != 0]
-
-
-def _outline(xy: np.ndarray) -> np.ndarray:
-    """Return which columns have an empty cell beside their own, gaps of a pixel filled."""
-    size = int(2 * RADIUS / FINE) + 8
-    column, row = (np.floor((xy + RADIUS) / FINE).astype(int) + 3).T
-    occupied = np.zeros((size, size), bool)
-    occupied[row, column] = True
-    square = np.ones((3, 3), bool)
-    filled = ndimage.binary_closing(occupied, square) | occupied
-    return np.logical_not(ndimage.binary_erosion(filled, square))[row, column]
+def _one_a_cell(place: np.ndarray) -> np.ndarray:
+    """Return which places are the nearest to the centre of their cell; the unrolled map is the wider one."""
+    return one_a_block(place[:, 0], place[:, 1], CELL, reach=RADIUS * np.pi / 2)
