@@ -27,8 +27,8 @@ WAITS = 8
 class Encoded(Protocol):
     """Messages that are encoded already."""
 
-    def json_bytes(self) -> bytes:
-        """Return the bytes of a JSON array."""
+    def json_parts(self) -> Sequence[bytes]:
+        """Return the bytes of a JSON array, in parts."""
         ...
 
 
@@ -76,13 +76,13 @@ class ChatClient:
     ) -> Completion:
         """Return the model's answer to a conversation.
 
-        `messages` are the protocol's dictionaries, or an object whose `json_bytes` has them encoded. A body that is no
+        `messages` are the protocol's dictionaries, or an object whose `json_parts` has them encoded. A body that is no
         completion, a 429, a 5xx, a lost connection and a timeout are tried again after a pause; a Retry-After is
         waited for. Without `json_mode` the settings' JSON mode is left out: it needs a conversation that names JSON.
         Raises InfrastructureError with its kind where that did not help, Stopped for an exhausted quota,
         EndpointError for a key, a model or an address that is wrong from the start.
         """
-        encoded = _encode(list(messages)) if isinstance(messages, Sequence) else messages.json_bytes()
+        encoded = [_encode(list(messages))] if isinstance(messages, Sequence) else messages.json_parts()
         failures: list[str] = []
         retries = waits = 0
         began = time.monotonic()
@@ -151,11 +151,11 @@ class ChatClient:
         return Failed(kind, error.line, error.wait)
 
     async def _ask(
-        self, parameters: dict[str, Any], messages: bytes, tools: Sequence[dict[str, Any]] | None
+        self, parameters: dict[str, Any], messages: Sequence[bytes], tools: Sequence[dict[str, Any]] | None
     ) -> Completion | AnswerError | Failed:
         """Return what one request came to."""
         head = {"model": self.model, "stream": False, **parameters, **({"tools": list(tools)} if tools else {})}
-        parts = (_encode(head)[:-1] + b',"messages":', messages, b"}")
+        parts = (_encode(head)[:-1] + b',"messages":', *messages, b"}")
         response = await self._transport.post(parts, self.settings.timeout)
         if isinstance(response, Failed):
             if response.kind == "untrusted":

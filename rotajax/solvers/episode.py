@@ -96,9 +96,9 @@ async def play_episode(table: Table, row: int, key: EpisodeKey) -> bool:
 
 
 def _decided(key: EpisodeKey, action: int, before: Scene, after: Scene) -> dict:
-    iou, error = shortest([before.state.iou, after.state.iou]), shortest([before.pose_error, after.pose_error])
-    t = int(before.state.decisions)
-    return decision_line(key, t, action, tuple(iou), tuple(error), shortest(before.state.R.reshape(9)))
+    seen = [before.state.iou, after.state.iou, before.pose_error, after.pose_error, *before.state.R.reshape(9)]
+    numbers = shortest(seen)
+    return decision_line(key, int(before.state.decisions), action, tuple(numbers[:2]), tuple(numbers[2:4]), numbers[4:])
 
 
 def _ended(key: EpisodeKey, scene: Scene, outcome: int) -> dict:

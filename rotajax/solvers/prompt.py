@@ -16,22 +16,25 @@ from rotajax.solvers.question import Condition, Panel, Question, Turn
 
 # Of panels and turns that somebody still refers to: each is in the requests of all later turns of its episode.
 _images: WeakKeyDictionary[Panel, bytes] = WeakKeyDictionary()
-_told: WeakKeyDictionary[Turn, tuple[int, bytes]] = WeakKeyDictionary()  # a turn's step and its text part
+_told: WeakKeyDictionary[Turn, tuple[int, list[bytes]]] = WeakKeyDictionary()  # a turn's step and its two parts
 
 
 class Prompt:
     """The messages of a request: bytes for the wire, dictionaries for a reader."""
 
-    def __init__(self, system: str, parts: list[bytes]):
+    def __init__(self, system: bytes, parts: list[bytes]):
         self._system = system
-        self._parts = parts  # the user message's content, a JSON object each
+        self._parts = parts  # the user message's content, a JSON object each, all but the first behind a comma
+
+    def json_parts(self) -> list[bytes]:
+        """Return the messages as the bytes of a JSON list in parts: a long history is megabytes, of which no copy is
+        made.
+        """
+        return [b'[{"role":"system","content":', self._system, b'},{"role":"user","content":[', *self._parts, b"]}]"]
 
     def json_bytes(self) -> bytes:
         """Return the messages as the bytes of a JSON list."""
-        opening = b'[{"role":"system","content":' + _dump(self._system) + b'},{"role":"user","content":['
-        first, *rest, last = self._parts
-        # One join: a long history is megabytes, and a copy of it costs as much as all the rest.
-        return b",".join([opening + first, *rest, last + b"]}]"])
+        return b"".join(self.json_parts())
 
     def messages(self) -> list[dict]:
         """Return the messages as JSON values, to read or to change."""
@@ -42,11 +45,11 @@ def make_prompt(question: Question) -> Prompt:
     """Return the messages of a question, with its images as data: URLs."""
     used, turns = question.turn, question.max_decisions
     user = _text("user").substitute(turn=used + 1, turns=turns, used=used, remaining=turns - used)
-    parts = [_text_part(user)]
+    parts = [_text_part(user)[1:]]
     for step, turn in enumerate(question.history, 1):
-        parts += [_history_part(step, turn), _image_part(turn.panel)]
+        parts += _turn_parts(step, turn)
     parts += [_text_part(_text("current").template), _image_part(question.panel)]
-    return Prompt(system_text(question.condition), parts)
+    return Prompt(_dump(system_text(question.condition)), parts)
 
 
 def messages(question: Question) -> list[dict]:
@@ -69,20 +72,20 @@ def _dump(value: object) -> bytes:
 
 
 def _text_part(text: str) -> bytes:
-    return _dump({"type": "text", "text": text})
+    return b"," + _dump({"type": "text", "text": text})
 
 
-def _history_part(step: int, turn: Turn) -> bytes:
+def _turn_parts(step: int, turn: Turn) -> list[bytes]:
     found = _told.get(turn)
     if found is None or found[0] != step:
         text = _text("history").substitute(step=step, action=turn.action, angle=turn.angle, cot=turn.text)
-        found = _told[turn] = step, _text_part(text)
+        found = _told[turn] = step, [_text_part(text), _image_part(turn.panel)]
     return found[1]
 
 
 def _image_part(panel: Panel) -> bytes:
     found = _images.get(panel)
     if found is None:
-        url = b"data:image/png;base64," + base64.b64encode(panel.png)
-        found = _images[panel] = b'{"type":"image_url","image_url":{"url":"' + url + b'"}}'
+        data = base64.b64encode(panel.png)
+        found = _images[panel] = b',{"type":"image_url","image_url":{"url":"data:image/png;base64,%b"}}' % data
     return found

@@ -7,7 +7,7 @@ failures that were not the solver's; and panels/, the pictures, each once under 
 import asyncio
 import json
 import os
-import tempfile
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -82,10 +82,8 @@ class Store:
         path = self._panel(panel.sha256)
         if path.exists() and not anew:
             return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".panel.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(panel.png)
-        os.chmod(temporary, 0o644)
+        temporary = path.parent / f".panel.{threading.get_ident()}"
+        temporary.write_bytes(panel.png)
         os.replace(temporary, path)
 
     def get_panel(self, sha256: str) -> Panel:

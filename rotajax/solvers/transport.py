@@ -1,7 +1,7 @@
 """`Transport`: one request over HTTP, and what came back or how it broke."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -107,10 +107,23 @@ class _Body(aiohttp.payload.Payload):
         return b"".join(self._value).decode(encoding, errors)
 
     async def write(self, writer: Any) -> None:
-        for part in self._value:
-            view = memoryview(part)
-            for start in range(0, len(part), PIECE):
-                await writer.write(view[start : start + PIECE])
+        for piece in pieces(self._value):
+            await writer.write(piece)
+
+
+def pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of parts in pieces of PIECE to twice that; the last one may be shorter."""
+    group, size = [], 0
+    for part in parts:
+        # One part may be all of a conversation.
+        for start in range(0, len(part), PIECE):
+            group.append(part if len(part) <= PIECE else part[start : start + PIECE])
+            size += len(group[-1])
+            if size >= PIECE:
+                yield b"".join(group)
+                group, size = [], 0
+    if group:
+        yield b"".join(group)
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

@@ -46,8 +46,8 @@ def test_a_request_has_the_settings_of_table_19():
 
 def test_encoded_messages_are_sent_as_they_are():
     class Encoded:
-        def json_bytes(self):
-            return b'[{"role":"user","content":"\xc3\xa9 ' + b"x" * 3_000_000 + b'"}]'
+        def json_parts(self):
+            return [b'[{"role":"user",', b'"content":"\xc3\xa9 ', b"x" * 3_000_000, *[b"y"] * 1000, b'"}]']
 
     async def run():
         script = Script(ok())
@@ -56,7 +56,7 @@ def test_encoded_messages_are_sent_as_they_are():
         return script
 
     script = asyncio.run(run())
-    assert script.bodies[0]["messages"] == [{"role": "user", "content": "é " + "x" * 3_000_000}]
+    assert script.bodies[0]["messages"] == [{"role": "user", "content": "é " + "x" * 3_000_000 + "y" * 1000}]
     assert "Transfer-Encoding" not in script.headers[0]
     assert int(script.headers[0]["Content-Length"]) > 3_000_000
 

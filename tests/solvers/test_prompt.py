@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rotajax as rx
+from rotajax.solvers import picture
 from rotajax.solvers.prompt import make_prompt, messages, system_text
 from rotajax.solvers.question import CONDITIONS
 from solving import FIGURES, pictures, pixels, question
@@ -97,6 +98,19 @@ def test_a_panel_is_the_panel_of_the_paper_without_loss(task):
     narrow = pixels(question(task, condition="no_auxiliary").panel)
     assert narrow.shape == (320, 646, 3)
     assert (narrow == np.delete(wide, np.s_[326:652], axis=1)).all()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_panels_are_the_same_pictures_with_and_without_the_fast_compressor(task, monkeypatch, fast):
+    if fast:
+        pytest.importorskip("zlib_ng")
+    else:
+        monkeypatch.setattr(picture, "_fast", None)
+    for moves in [(), FIGURES[:1], FIGURES]:
+        target, view, current = pictures(task, [move[:2] for move in moves])
+        png = picture.make_panel(target, view, current).png
+        assert png[24:26] == b"\x08\x02"  # 8 bits, RGB
+        assert (pixels(png) == np.asarray(rx.panel(target, view, current))[:, :, None]).all()
 
 
 def test_a_panel_is_encoded_once(task):
