@@ -32,6 +32,11 @@ TITLES = {
         "Training environment",
         "A step of the environment that policies are trained in, on one and on two cores; the peer has the same rules.",
     ),
+    "analysis": (
+        "Analysis",
+        "Whole runs: files, replay check, decomposition, tables, intervals; a second core helps matrix products only.",
+    ),
+    "coverage": ("Surface coverage", "Marching cubes, hierarchy and rays of Appendix F, on one core."),
 }
 INTRODUCTION = """# Benchmarks
 

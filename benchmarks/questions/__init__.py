@@ -11,4 +11,5 @@ NAMES = (
     "first_result",
     "solver_overhead",
     "train_env",
+    "analysis",
 )

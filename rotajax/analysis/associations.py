@@ -6,8 +6,8 @@ from rotajax.analysis.intervals import Interval, bootstrap_counts, percentiles
 from rotajax.analysis.method import Method
 from rotajax.analysis.spearman import spearman
 
-# Decimals of a degree: equal poses reached on different ways differ by float32 noise, which must not rank them.
-_DECIMALS = 4
+# Decimals kept: the same state reached on different ways differs by float32 noise, which must not rank (K.3's zones).
+_DECIMALS = {"iou_angle": 6, "pose_angle": 4}
 
 
 def associations(method: Method) -> dict:
@@ -21,7 +21,8 @@ def associations(method: Method) -> dict:
     steps, tasks = method.steps, len(method.tasks)
     row: dict = {"policy": method.name, "rotations": len(steps), "tasks": tasks}
     counts = np.concatenate([np.ones((1, tasks)), bootstrap_counts(tasks)])  # the data themselves first
-    columns = {"iou_angle": steps.iou_before, "pose_angle": np.round(steps.error_before, _DECIMALS)}
+    columns = {"iou_angle": steps.iou_before, "pose_angle": steps.error_before}
+    columns = {name: np.round(column, _DECIMALS[name]) for name, column in columns.items()}
     reason = {name: _no_answer(method, column) for name, column in columns.items()}
     empty = np.full(len(counts), np.nan)
     found = {

@@ -10,6 +10,10 @@ RESAMPLES = 10_000
 _CELLS = 4_000_000  # of the table of counts made at a time: bounds the memory, 32 MB
 # Resamples in which a figure is undefined are left out, and counted in the reason, up to this part of all.
 _UNDEFINED = 0.01
+# Figures no further apart are the same: those of a run file are float32, a pose error is known to 2e-5 degrees
+# (`decomposition`). A tie of two successors differs by such noise; it is no variation, and no table prints it.
+_NOISE = 2e-5
+_SAME = "no variation between tasks"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +64,9 @@ def task_bootstrap(numerator: np.ndarray, denominator: np.ndarray, counts: np.nd
     numerator, denominator: float64 [T], sums over the steps and seeds of a task, which stay together; counts: from
     `bootstrap_counts`. Where no resample could differ, or too many have nothing to divide by, there is a reason.
     """
-    return _too_few(numerator, denominator) or percentiles(_ratio(counts @ numerator, counts @ denominator))
+    if (reason := _few(denominator)) is not None:
+        return Interval(None, reason)
+    return percentiles(_ratio(counts @ numerator, counts @ denominator))
 
 
 def paired_bootstrap(
@@ -80,32 +86,22 @@ def paired_bootstrap(
 def percentiles(samples: np.ndarray) -> Interval:
     """Return the 2.5th and 97.5th percentile of a figure over resamples, [B]; NaN is a resample where it is undefined.
 
-    A figure that no resample changes has no interval but a reason: its spread is unknown, not zero.
+    A figure that no resample changes, but for noise, has no interval but a reason: its spread is unknown, not zero.
     """
     defined = samples[~np.isnan(samples)]
     missing = len(samples) - len(defined)
     note = f"undefined in {missing} of {len(samples)} resamples" if missing else None
     if missing > _UNDEFINED * len(samples):
         return Interval(None, note)
-    if np.ptp(defined) <= 1e-12 * max(1.0, float(np.abs(defined).max())):
-        return Interval(None, "no variation between tasks")
     low, high = np.percentile(defined, [2.5, 97.5])
+    if high - low <= _NOISE:
+        return Interval(None, _SAME)
     return Interval([float(low), float(high)], f"{note}, left out" if note else None)
 
 
 def _few(denominator: np.ndarray) -> str | None:
     used = int((denominator > 0).sum())
     return {0: "nothing to average", 1: "a single task"}.get(used)
-
-
-def _too_few(numerator: np.ndarray, denominator: np.ndarray) -> Interval | None:
-    reason = _few(denominator)
-    if reason is None:
-        ratio = numerator[denominator > 0] / denominator[denominator > 0]
-        # Rounding makes resamples of equal tasks differ in the last digit: equality is judged before.
-        if np.ptp(ratio) <= 1e-12 * max(1.0, float(np.abs(ratio).max())):
-            reason = "no variation between tasks"
-    return None if reason is None else Interval(None, reason)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

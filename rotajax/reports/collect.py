@@ -7,7 +7,6 @@ from rotajax.analysis import (
     associations,
     differences,
     divergences,
-    iou_curve,
     matched_states,
     oracles,
     outcomes,
@@ -16,6 +15,7 @@ from rotajax.analysis import (
 )
 from rotajax.records import OUTCOMES
 from rotajax.reports import layout
+from rotajax.reports.curve import curve_rows
 from rotajax.reports.entries import Entry
 from rotajax.reports.layout import Table
 from rotajax.reports.paper import PAPER_OTHERS, PAPER_ROWS
@@ -40,6 +40,7 @@ def collect(entries: Sequence[Entry], *, paper: bool = False) -> list[Table]:
         for row in retries(entry.analysis.run)
         if row["policy"] == entry.policy and row["actions"]
     ]
+    curves = [row for method in methods for row in curve_rows(method)]
     rows = {
         "summary": (layout.SUMMARY, "Alignment and actions", f"Table 1. {_POOLED} {_BOOTSTRAP}", summary),
         "trajectories": (layout.TRAJECTORY, "Pose and trajectories", f"Table 9. {_BOOTSTRAP}", summary),
@@ -65,7 +66,7 @@ def collect(entries: Sequence[Entry], *, paper: bool = False) -> list[Table]:
             f"Table 17, over all states in which a rotation was made. {_BOOTSTRAP}",
             [row for method in methods for row in oracles(method)],
         ),
-        "curves": (layout.CURVES, "Mean IoU by rotations", "Figure 3, to rotation 48.", _curves(entries)),
+        "curves": (layout.CURVES, "Mean IoU by rotations", "Figure 3, to rotation 48.", curves),
         "episodes": (layout.EPISODES, "Episodes", "Every episode of the runs.", _episodes(entries)),
     }
     return [Table(name, title, note, cols, found) for name, (cols, title, note, found) in rows.items() if found]
@@ -97,20 +98,6 @@ def _with_paper(entries: Sequence[Entry], rows: Sequence[dict]) -> list[dict]:
         if entry.policy in PAPER_ROWS:
             found.append({"policy": f"{entry.policy}, paper", "paper": True} | PAPER_ROWS[entry.policy])
     return found + [{"policy": f"{name}, paper", "paper": True} | row for name, row in PAPER_OTHERS.items()]
-
-
-def _curves(entries: Sequence[Entry]) -> list[dict]:
-    rows = []
-    for entry in entries:
-        curve = iou_curve(entry.method)
-        for t, iou in enumerate(curve.mean.tolist()):
-            row = {"policy": entry.method.name, "rotations": t, "iou": iou}
-            if curve.low is None or curve.high is None:
-                row |= {"iou_ci95": None, "iou_ci95_reason": curve.reason}
-            else:
-                row["iou_ci95"] = [float(curve.low[t]), float(curve.high[t])]
-            rows.append(row)
-    return rows
 
 
 def _episodes(entries: Sequence[Entry]) -> list[dict]:

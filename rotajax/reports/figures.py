@@ -1,13 +1,12 @@
 """`figures`: the pictures of a report as PNG and SVG, drawn from its tables; the same tables give the same bytes."""
 
-import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rotajax.env.rollout import HORIZON
-from rotajax.reports.curve import LABELS, THRESHOLD
+from rotajax.reports.curve import paint_curves
+from rotajax.reports.drawing import draw, label, legend
 from rotajax.reports.layout import Table
 
 if TYPE_CHECKING:
@@ -18,66 +17,26 @@ def figures(tables: Sequence[Table]) -> dict[str, tuple[str, bytes, bytes]]:
     """Return title, PNG and SVG of every picture that the tables give, by name (Figures 3, 4, 5; Tables 12, 17)."""
     by_name = {table.name: table for table in tables}
     found = {}
-    for name, (title, source, draw) in _FIGURES.items():
+    for name, (title, source, painter) in _FIGURES.items():
         if source in by_name:
-            found[name] = (title, *_render(by_name[source].rows, draw))
+            found[name] = (title, *draw(by_name[source].rows, painter))
     return found
 
 
-def _render(rows: Sequence[dict], draw: Callable[["Axes", Sequence[dict]], None]) -> tuple[bytes, bytes]:
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    # Text stays text, and identifiers in the SVG do not depend on the hour.
-    with mpl.rc_context({"svg.hashsalt": "rotajax", "svg.fonttype": "none", "font.size": 10}):
-        figure = Figure(figsize=(6.4, 4.4), dpi=150, layout="constrained")
-        canvas = FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
-        draw(axes, rows)
-        axes.spines[["top", "right"]].set_visible(False)
-        png, svg = io.BytesIO(), io.BytesIO()
-        canvas.print_png(png, metadata={"Software": None})
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    return png.getvalue(), svg.getvalue()
-
-
-def _legend(axes: "Axes", columns: int) -> None:
-    axes.figure.legend(loc="outside lower center", ncols=columns, fontsize="small", frameon=False)
-
-
-def _draw_curves(axes: "Axes", rows: Sequence[dict]) -> None:
-    for policy in dict.fromkeys(row["policy"] for row in rows):
-        mine = [row for row in rows if row["policy"] == policy]
-        t, mean = [row["rotations"] for row in mine], [row["iou"] for row in mine]
-        (line,) = axes.plot(t, mean, marker="o", markersize=2.5, label=LABELS.get(policy, policy))
-        if mine[0]["iou_ci95"] is not None:
-            low, high = zip(*(row["iou_ci95"] for row in mine), strict=True)
-            axes.fill_between(t, low, high, color=line.get_color(), alpha=0.15)
-    axes.axhline(THRESHOLD, color="0.3", linestyle="--", linewidth=1, label=f"success at {THRESHOLD:.2f}")
-    axes.set(xlabel="Executed rotations", ylabel="Mean IoU", xlim=(0, HORIZON), ylim=(0, 1))
-    axes.grid(alpha=0.25)
-    _legend(axes, 3)
-
-
-def _stacked(axes: "Axes", rows: Sequence[dict], names: Sequence[str], label: Callable[[dict], str]) -> None:
+def _stacked(axes: "Axes", rows: Sequence[dict], names: Sequence[str], name_of: Callable[[dict], str]) -> None:
     left = np.zeros(len(rows))
     for name, colour in zip(names, ("#2a7f62", "#9fc5e8", "#e69138", "#cc4125", "#999999"), strict=True):
         values = np.array([row[f"{name}_pct"] or 0.0 for row in rows])
         if values.any():
             axes.barh(np.arange(len(rows)), values, left=left, color=colour, label=name)
         left += values
-    axes.set(xlabel="%", xlim=(0, 100), yticks=np.arange(len(rows)), yticklabels=[label(row) for row in rows])
+    axes.set(xlabel="%", xlim=(0, 100), yticks=np.arange(len(rows)), yticklabels=[name_of(row) for row in rows])
     axes.invert_yaxis()
-    _legend(axes, 5)
-
-
-def _policy(row: dict) -> str:
-    return str(LABELS.get(row["policy"], row["policy"]))
+    legend(axes, 5)
 
 
 def _draw_outcomes(axes: "Axes", rows: Sequence[dict]) -> None:
-    _stacked(axes, rows, ("success", "stagnation", "stop", "limit", "error"), _policy)
+    _stacked(axes, rows, ("success", "stagnation", "stop", "limit", "error"), label)
 
 
 def _draw_matched(axes: "Axes", rows: Sequence[dict]) -> None:
@@ -87,7 +46,7 @@ def _draw_matched(axes: "Axes", rows: Sequence[dict]) -> None:
         axes,
         shown,
         ("UC", "DC", "UF", "DF", "neutral"),
-        lambda r: f"{r['pair']}:\n{_policy(r)}" if many else _policy(r),
+        lambda r: f"{r['pair']}:\n{label(r)}" if many else label(r),
     )
 
 
@@ -101,9 +60,9 @@ def _draw_associations(axes: "Axes", rows: Sequence[dict]) -> None:
                 axes.hlines(at, *row[f"{key}_ci95"], color="0.2", linewidth=1.2)
             elif row[key] is None:
                 axes.text(value, at, f" {row[f'{key}_ci95_reason']}", va="center", fontsize="x-small")
-    axes.set(xlabel="|ρ|", xlim=(0, 1), yticks=place, yticklabels=[_policy(row) for row in rows])
+    axes.set(xlabel="|ρ|", xlim=(0, 1), yticks=place, yticklabels=[label(row) for row in rows])
     axes.invert_yaxis()
-    _legend(axes, 2)
+    legend(axes, 2)
 
 
 def _draw_oracles(axes: "Axes", rows: Sequence[dict]) -> None:
@@ -116,16 +75,16 @@ def _draw_oracles(axes: "Axes", rows: Sequence[dict]) -> None:
         values = [mine[policy]["successor_error_deg"] or 0.0 for policy in policies]
         axes.barh(at, values, height=0.92 * height, label=oracle.replace("_", " "))
     axes.set(xlabel="Pose error after the action, degrees", yticks=range(len(policies)))
-    axes.set_yticklabels([_policy({"policy": policy}) for policy in policies])
+    axes.set_yticklabels([label({"policy": policy}) for policy in policies])
     axes.invert_yaxis()
-    _legend(axes, 3)
+    legend(axes, 3)
 
 
 _FIGURES = {
     "iou_curves": (
         "Mean IoU against executed rotations, with 95 % intervals over tasks (Figure 3)",
         "curves",
-        _draw_curves,
+        paint_curves,
     ),
     "outcomes": ("How episodes ended (Table 12)", "outcomes", _draw_outcomes),
     "associations": (

@@ -54,12 +54,23 @@ def _cell(row: dict, column: Column, reasons: list[str]) -> str:
     text = number(row.get(column.key), digits)
     ends, reason = row.get(f"{column.key}_ci95"), row.get(f"{column.key}_ci95_reason")
     if ends is not None:
-        text += f" [{number(ends[0], digits)}, {number(ends[1], digits)}]"
+        text += " " + _interval(ends, digits)
     if reason is not None:
         if reason not in reasons:
             reasons.append(reason)
         text += f" ({mark(reasons.index(reason))})"
     return text
+
+
+def _interval(ends: Sequence[float], digits: int | None) -> str:
+    """Return the ends in brackets, with as many more decimals as it takes to tell them apart.
+
+    >>> _interval([0.0012, 0.0034], 2), _interval([1.0, 2.0], 2)
+    ('[0.001, 0.003]', '[1.00, 2.00]')
+    """
+    while digits is not None and ends[0] != ends[1] and number(ends[0], digits) == number(ends[1], digits):
+        digits += 1
+    return f"[{number(ends[0], digits)}, {number(ends[1], digits)}]"
 
 
 C = Column

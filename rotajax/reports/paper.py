@@ -3,28 +3,18 @@
 Source: RoTA-Bench, Tables 1 and 9: 100 test tasks; the random policies average three seeds within each task.
 """
 
+from rotajax.analysis.summary import METRICS
+
 SOURCE = "RoTA-Bench, Tables 1 and 9 (100 test tasks)"
 
-_COLUMNS = (
-    "success_pct",
-    "final_iou",
-    "steps",
-    "effective_direction_pct",
-    "best_legal_angle_pct",
-    "angle_gap_deg",
-    "angle_loss_deg",
-    "final_pose_error_deg",
-    "pose_improving_pct",
-    "iou_change_per_step",
-    "pose_reduction_per_step_deg",
-)
+_WITHOUT_COVERAGE = tuple(name for name in METRICS if name != "coverage_pct")
 _VALUES = {
     "uniform_random": (0.0, 0.473, 22.23, 53.78, 23.45, 17.05, 7.67, 102.11, 48.94, -0.0003, -0.4365),
     "random_rollback": (0.7, 0.545, 35.57, 57.52, 30.69, 14.53, 6.48, 88.83, 52.14, 0.0018, 0.1002),
     "iou_greedy": (39.0, 0.725, 16.49, 63.86, 40.46, 15.45, 8.00, 79.06, 54.82, 0.0280, 2.8687),
     "pose_greedy": (100.0, 0.924, 8.32, 100.0, 100.0, 0.00, 0.00, 1.67, 100.0, 0.0535, 10.9053),
 }
-PAPER_ROWS = {policy: dict(zip(_COLUMNS, values, strict=True)) for policy, values in _VALUES.items()}
+PAPER_ROWS = {policy: dict(zip(_WITHOUT_COVERAGE, values, strict=True)) for policy, values in _VALUES.items()}
 _OTHERS = {
     "Human": (100.0, 0.923, 16.22, 83.07, 83.91, 71.82, 2.99, 0.96, 4.44, 77.88, 0.0273, 5.4238),
     "ReAct": (16.0, 0.628, 24.62, 79.08, 59.59, 58.01, 7.44, 2.81, 82.69, 52.84, 0.006, 0.3944),
@@ -39,5 +29,4 @@ _OTHERS = {
     "Claude Opus 5": (0.0, 0.484, 22.09, 62.4, 53.28, 65.68, 6.85, 2.29, 102.13, 47.62, 0.0002, -0.4403),
     "SpatioLM-InternVL3.5": (0.0, 0.463, 18.81, 66.85, 46.15, 13.36, 16.55, 8.61, 111.35, 40.72, -0.0009, -1.0074),
 }
-_WITH_COVERAGE = (*_COLUMNS[:3], "coverage_pct", *_COLUMNS[3:])
-PAPER_OTHERS = {name: dict(zip(_WITH_COVERAGE, values, strict=True)) for name, values in _OTHERS.items()}
+PAPER_OTHERS = {name: dict(zip(METRICS, values, strict=True)) for name, values in _OTHERS.items()}

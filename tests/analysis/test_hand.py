@@ -94,7 +94,33 @@ def test_curve(method):
     assert curve.mean[:3] == pytest.approx([(0.5 + 0.6) / 2, (0.7 + 0.6) / 2, ((0.95 + 0.6) / 2 + 0.65) / 2])
     assert curve.mean[3:] == pytest.approx(curve.mean[2])
     assert len(curve.mean) == 49
-    assert (curve.low[0], curve.high[0]) == pytest.approx((0.5, 0.6))
+    assert curve.intervals[0].ends == pytest.approx([0.5, 0.6])
+
+
+def test_ties_of_best_actions_have_a_reason_not_a_zero_width(tmp_path):
+    # From 20 degrees a turn of 30 leaves what one of 10 leaves, but for the rounding of the pose.
+    lines = [
+        line
+        for task, turn, back in (("a", "YAW_POS", "YAW_NEG"), ("b", "PITCH_POS", "PITCH_NEG"))
+        for line in episode(task, 0, rotation.matrix(turn, 20), [(back, 30), (turn, 10)], [0.5, 0.7, 0.95], "success")
+    ]
+    greedy = analysis.attach(read_run(write_run(tmp_path / "run", lines)), GROUPS)["p"]
+    rows = {row["oracle"]: row for row in analysis.oracles(greedy)}
+    for name in ("best_direction", "best_angle", "joint"):
+        assert rows[name]["improvement_deg"] == pytest.approx(0, abs=TOLERANCE_DEG)
+        assert rows[name]["improvement_deg_ci95"] is None
+        assert rows[name]["improvement_deg_ci95_reason"] == "no variation between tasks"
+
+
+def test_a_curve_says_where_its_tasks_do_not_vary(tmp_path):
+    lines = [
+        line
+        for task, after in (("a", 0.7), ("b", 0.9))
+        for line in episode(task, 0, rotation.matrix("YAW_POS", 40), [("YAW_NEG", 30)], [0.5, after], "limit")
+    ]
+    curve = analysis.iou_curve(analysis.attach(read_run(write_run(tmp_path / "run", lines)), GROUPS)["p"])
+    assert curve.intervals[0].reason == "no variation between tasks"
+    assert curve.intervals[1].ends == pytest.approx([0.7, 0.9])
 
 
 def test_divergences(method):

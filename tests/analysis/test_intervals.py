@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from rotajax.analysis.decomposition import TOLERANCE_DEG
 from rotajax.analysis.intervals import bootstrap_counts, paired_bootstrap, percentiles, task_bootstrap, wilson
+from rotajax.reports.layout import Column, Table
 
 # Tables 11 and 15.
 PRINTED = {
@@ -58,6 +60,34 @@ def test_what_has_no_spread_has_a_reason():
     assert paired_bootstrap((same, ones), (2 * same, ones), counts).reason == "no variation between tasks"
     assert paired_bootstrap((same, ones), (same, np.zeros(5)), counts).reason == "nothing to average"
     assert paired_bootstrap((same, np.eye(5)[0]), (same, ones), counts).reason == "a single task"
+
+
+@pytest.mark.parametrize("tasks", [2, 5, 100])
+@pytest.mark.parametrize("constant", [0.0, 1e-3, 29.27, 180.0])
+def test_noise_about_a_constant_is_no_spread(constant, tasks):
+    # As a tie of two successors leaves it: float64 sums, float32 numbers, pose errors known to 2e-5 degrees.
+    rng, counts, ones = np.random.default_rng(tasks), bootstrap_counts(tasks), rng_counts(tasks)
+    for noise in (1e-14, 1e-9, 1e-6, TOLERANCE_DEG / 2):
+        column = ones * (constant + rng.uniform(-noise, noise, tasks))
+        assert task_bootstrap(column, ones, counts).reason == "no variation between tasks"
+        assert paired_bootstrap((column, ones), (2 * column, 2 * ones), counts).ends is None
+        assert percentiles(constant + rng.uniform(-noise, noise, 1000)).ends is None
+    one_task = ones * (constant + np.eye(tasks)[0])
+    low, high = task_bootstrap(one_task, ones, counts).ends
+    assert high - low > 1 / (4 * tasks)
+
+
+def rng_counts(tasks):
+    """Steps of each task: unequal, as played."""
+    return np.random.default_rng(1).integers(1, 48, tasks).astype(np.float64)
+
+
+def test_a_narrow_interval_is_printed_with_the_decimals_that_show_it():
+    column = Column("x", "x", 2)
+    cells, _ = Table("t", "t", "", (column,), [{"x": 0.0, "x_ci95": [-0.0001, 0.00012]}]).cells()
+    assert cells == [["0.00 [-0.0001, 0.0001]"]]
+    cells, _ = Table("t", "t", "", (column,), [{"x": 100.0, "x_ci95": [99.98, 100.0]}]).cells()
+    assert cells == [["100.00 [99.98, 100.00]"]]
 
 
 def test_undefined_resamples_are_counted_or_refused():
