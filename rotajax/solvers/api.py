@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from rotajax.solvers.client import ChatClient
 from rotajax.solvers.completion import Completion
 from rotajax.solvers.parse import Answer, read_answer
-from rotajax.solvers.price import Budget, Price
+from rotajax.solvers.price import Budget, Price, paid
 from rotajax.solvers.prompt import make_prompt
 from rotajax.solvers.question import Question
 from rotajax.solvers.reply import InfrastructureError, Reply, Solver
@@ -37,16 +37,8 @@ def api_solver(
     """
 
     async def ask(question: Question) -> dict[str, Any]:
-        if budget:
-            budget.begin()
-        cost = 0.0
-        try:
-            completion = await client.complete(make_prompt(question))
-            cost = price.cost(completion.usage) if price else 0.0
-        finally:
-            if budget:
-                budget.end(cost)
-        return record_answer(client, completion, cost if price else None)
+        completion, cost = await paid(lambda: client.complete(make_prompt(question)), price, budget)
+        return record_answer(client, completion, cost)
 
     async def solve(question: Question) -> Reply:
         answers = [answer for answer in question.journal.earlier if has_tokens(answer)]

@@ -147,7 +147,7 @@ class ChatClient:
             }
             raise EndpointError(kind, f"{expected[kind]}, got {line}")
         if kind in ("bad_request", "too_long"):
-            raise InfrastructureError(kind, line, resumable=False)
+            raise InfrastructureError(kind, line)
         return Failed(kind, error.line, error.wait)
 
     async def _ask(

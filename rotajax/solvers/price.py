@@ -3,10 +3,12 @@
 import dataclasses
 import json
 import math
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from rotajax.checks import require, require_file, require_member
+from rotajax.solvers.completion import Completion
 from rotajax.solvers.reply import Stopped
 from rotajax.solvers.usage import Usage
 
@@ -85,6 +87,7 @@ class Budget:
     spent: float = 0.0
     in_flight: int = 0
     dearest: float = 0.0
+    blind: bool = False  # whether an answer came without its number of tokens
 
     def __post_init__(self) -> None:
         good = self.limit is None or (math.isfinite(self.limit) and self.limit >= 0)
@@ -92,6 +95,8 @@ class Budget:
 
     def begin(self) -> None:
         """Count a request that is about to be sent. Raises Stopped where the budget may not hold for it."""
+        if self.limit is not None and self.blind:
+            raise Stopped("--max-cost: expected a server that says how many tokens an answer has, got none said")
         if self.limit is not None and self.spent + (self.in_flight + 1) * self.dearest > self.limit - _SMALLEST:
             raise Stopped(
                 f"--max-cost: spent {self.spent:.4f} of {self.limit:g}, {self.in_flight} requests in flight,"
@@ -108,3 +113,25 @@ class Budget:
 
 # A budget that is spent to the last digit is spent.
 _SMALLEST = 1e-12
+
+
+async def paid(
+    request: Callable[[], Awaitable[Completion]], price: Price | None, budget: Budget | None
+) -> tuple[Completion, float | None]:
+    """Return a request's answer and what it cost, None without a price, counted in the budget.
+
+    An answer without its number of tokens costs nothing that is known, and is the last one within a budget; a refusal
+    by a filter has none. Raises Stopped, and sends nothing, where the budget may not hold.
+    """
+    if budget:
+        budget.begin()
+    cost = None
+    try:
+        answer = await request()
+        cost = price.cost(answer.usage) if price else None
+        if budget and not answer.usage.known and answer.finish_reason != "content_filter":
+            budget.blind = True
+    finally:
+        if budget:
+            budget.end(cost or 0.0)
+    return answer, cost

@@ -45,10 +45,9 @@ class Reply:
 class InfrastructureError(Exception):
     """A failure that is not the solver's: the episode is excluded with a count, and asked again by the next run."""
 
-    def __init__(self, kind: str, message: str = "", *, resumable: bool = True):
+    def __init__(self, kind: str, message: str = ""):
         super().__init__(message or kind)
         self.kind = kind
-        self.resumable = resumable
 
 
 class Stopped(Exception):
@@ -56,5 +55,6 @@ class Stopped(Exception):
 
 
 # Optional attributes of a solver: `prepare`, awaited once before the first question of a run, returns lines for the
-# user; `aclose`, awaited at the end; `asked`, JSON values for run.json, which a run that goes on must match; `budget`.
+# user; `aclose`, awaited at the end; `asked`, JSON values for run.json, which a run that goes on must match, where
+# "knows" labels the results; `budget`.
 Solver = Callable[[Question], Awaitable[Reply]]

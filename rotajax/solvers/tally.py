@@ -22,7 +22,8 @@ def summarise_solver(run: Run, suite: dict, groups: Mapping[str, np.ndarray], st
     Its part "solver": `asked`, `ended`, `excluded` and `left` episodes, where excluded ones stand open after a failure
     that was not the solver's, by `kinds`; `decisions`, and `failed` ones by code, each of which ended its episode as an
     error that counts; `malformed` answers by code, of which `refused` and `truncated` ones also by themselves; the
-    retries of Table 13; all answers' tokens and cost; `stopped`, why the run ended before its end.
+    retries of Table 13; all answers' tokens and cost; `stopped`, why the run ended before its end; `knows`, what the
+    solver says it knows beyond the pictures, None where it says nothing.
     """
     asked, ended = run.meta["asked"]["tasks"], len(run.episodes)
     rows = summarise(run, suite, groups)["rows"] if ended else []
@@ -35,6 +36,7 @@ def summarise_solver(run: Run, suite: dict, groups: Mapping[str, np.ndarray], st
     costs = [answer["cost"] for answer in answers if answer.get("cost") is not None]
     told = {
         "condition": run.meta["asked"]["condition"],
+        "knows": run.meta["asked"]["solver"].get("knows"),
         "episodes": {"asked": asked, "ended": ended, "excluded": excluded, "left": asked - ended - excluded},
         "excluded_kinds": dict(kinds),
         "outcomes": dict(Counter(OUTCOMES[index] for index in run.episodes.outcome)),
@@ -84,6 +86,8 @@ def describe(summary: dict) -> str:
         )
     ways = ", ".join(f"{number} {name}" for name, number in told["outcomes"].items() if number)
     lines = [n + (f" ({ways})" if ways else "")]
+    if told["knows"]:
+        lines.append(f"the solver knows, beyond the pictures: {told['knows']}")
     lines.append(
         f"decisions {told['decisions']}; malformed answers {_by_code(told['malformed'], 'answers')}, refused "
         f"{told['refused']}, truncated {told['truncated']}; failed decisions {_by_code(told['failed'], 'decisions')}"

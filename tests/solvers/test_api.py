@@ -127,6 +127,16 @@ def test_answers_of_an_earlier_run_are_not_asked_for_again(asked):
     assert judged(journal.added, 6) == judged(json.loads(json.dumps(journal.added)), 6)
 
 
+def test_a_budget_does_not_run_on_where_the_server_hides_its_tokens(asked):
+    budget = Budget(limit=100.0)
+    script, journal, reply = answer(asked, ok("no"), price=Price(1.0, 2.0), budget=budget)
+    assert isinstance(reply, Stopped)
+    assert "expected a server that says how many tokens" in str(reply)
+    assert (len(script.bodies), len(journal.added), budget.in_flight) == (1, 1, 0)
+    script, _, reply = answer(asked, ok("no"), ok(GOOD), price=Price(1.0, 2.0), budget=Budget())
+    assert reply.action == YAW  # without a limit nothing is lost
+
+
 def test_a_budget_stops_before_more_is_spent(asked):
     budget = Budget(limit=3.5e-4, spent=0.0)
     script, _, reply = answer(asked, ok("no", usage=USED), price=Price(1.0, 2.0), budget=budget)

@@ -12,6 +12,7 @@ from rotajax.env.actions import ACTIONS, STOP
 from rotajax.records import OUTCOMES, read_run
 from rotajax.solvers import CONDITIONS, InfrastructureError, Reply, Stopped
 from rotajax.solvers.loop import run_solver
+from rotajax.solvers.pixels import KNOWS, pixel_solver
 from rotajax.solvers.tally import describe
 from solving import draw, drawn_by_lot, pixels
 
@@ -206,6 +207,20 @@ def test_a_solver_without_a_legal_answer_ends_its_episode_as_an_error_that_count
     assert told["malformed"] == {"answers": 9, "refused": 3, "empty": 3, "no_object": 3}
     assert (told["refused"], told["truncated"], told["retries"]["within_2_pct"]) == (3, 0, 100.0)
     rx.analysis.summary_row(rx.analysis.attach(read_run(tmp_path / "run"), groups(tiny)).methods[0])
+
+
+def test_a_solver_says_what_it_knows(tiny, tmp_path):
+    solver = pixel_solver()
+    assert solver.asked["knows"] == KNOWS
+
+    async def stop(question):
+        return Reply(STOP)
+
+    stop.asked = solver.asked
+    summary = run_solver(tiny, stop, tmp_path / "run", **QUIET)
+    assert summary["solver"]["knows"] == KNOWS
+    assert f"knows, beyond the pictures: {KNOWS}" in describe(summary)
+    asyncio.run(solver.aclose())
 
 
 def groups(suite):

@@ -1,12 +1,13 @@
 """`Conversation`: a step's questions to the model; each answer is on record before it is acted on, none asked twice."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rotajax.solvers.api import has_tokens, record_answer
 from rotajax.solvers.client import ChatClient
 from rotajax.solvers.parse import Answer, Malformed, read_answer
-from rotajax.solvers.price import Budget, Price
+from rotajax.solvers.price import Budget, Price, paid
 from rotajax.solvers.question import Question
 from rotajax.solvers.reply import InfrastructureError
 from rotajax.solvers.usage import NOTHING, Usage
@@ -88,17 +89,10 @@ class Conversation:
     async def _request(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]] | None
     ) -> dict[str, Any]:
-        if self._budget:
-            self._budget.begin()
-        cost = 0.0
-        try:
-            completion = await self._client.complete(messages, tools=tools)
-            cost = self._price.cost(completion.usage) if self._price else 0.0
-        finally:
-            if self._budget:
-                self._budget.end(cost)
+        ask = partial(self._client.complete, messages, tools=tools)
+        completion, cost = await paid(ask, self._price, self._budget)
         calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in completion.tool_calls]
-        return record_answer(self._client, completion, cost if self._price else None) | {"tool_calls": calls}
+        return record_answer(self._client, completion, cost) | {"tool_calls": calls}
 
 
 def assistant_message(answer: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import logging
 from argparse import Namespace
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 from rotajax.checks import require_at_least
 from rotajax.env.actions import action_index
@@ -12,7 +13,7 @@ from rotajax.solvers.pixels.look import Memory, look
 from rotajax.solvers.question import Question
 from rotajax.solvers.reply import Reply, Solver
 
-# What the label of its results says.
+# What its results are labelled with: beyond the pictures, which a model gets too.
 KNOWS = "construction rule; no ground truth"
 # A move for pictures that tell nothing: the next ones may.
 BLIND = action_index("YAW_POS", 30)
@@ -20,6 +21,8 @@ BLIND = action_index("YAW_POS", 30)
 
 class _PixelSolver:
     """A solver whose looks run in threads; memories of the episodes in flight, the least recently asked dropped."""
+
+    asked: ClassVar = {"solver": "pixels", "knows": KNOWS}
 
     def __init__(self, workers: int, episodes: int):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pixels")
