@@ -6,17 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from played import write_played
 from suites import write_tiny_suite
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))
 SCRIPTS = sorted(file.stem for file in (ROOT / "experiments").glob("*.py") if file.stem not in ("__init__", "common"))
 FILES = {
     "ablations_training": ["training_ablations.json"],
     "figure3_curves": ["curves.md", "iou_curves.png", "iou_curves.svg"],
     "figure4_associations": ["associations.csv", "associations.png"],
+    "paper_differences": ["paper_differences.json"],
     "table1_baselines": ["summary.json"],
     "table2_angles": ["angles.json", "associations.json", "summary.json"],
     "table8_matched": ["matched.json", "differences.json", "matched.svg"],
@@ -72,6 +75,20 @@ def test_given_rates_have_the_papers_intervals(tmp_path):
     done = run("table11_intervals", "--rates", "17/100,5/30", "--out", tmp_path)
     assert "17.00 [10.89, 25.55]" in done.stdout
     assert "16.67 [7.34, 33.56]" in done.stdout
+
+
+def test_weights_reach_the_asked_mean_and_disturb_least():
+    from experiments.paper_differences import tilt
+
+    values = np.array([30.0, 80.0, 100.0, 170.0])
+    weights = tilt(values, 92.4)
+    assert weights is not None
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ values == pytest.approx(92.4)
+    # Least relative entropy: the logarithms of the weights lie on a line of the values.
+    slopes = np.diff(np.log(weights)) / np.diff(values)
+    assert slopes == pytest.approx(slopes[0])
+    assert tilt(values, 20.0) is None
 
 
 def test_paths_of_a_searched_suite(tmp_path):
