@@ -34,7 +34,7 @@ def make_entries(analyses: Sequence[Analysis]) -> list[Entry]:
         require(same, f"run '{other.run.path}': suite", _called(first.identity), _called(other.identity))
     paths = [analysis.run.path.resolve() for analysis in analyses]
     twice = [str(path) for path, count in Counter(paths).items() if count > 1]
-    require(not twice, "report: runs", "each run once", f"'{twice[:1]}' twice")
+    require(not twice, "report: runs", "each run once", f"{twice[:1]} twice")
     often = Counter(method.name for analysis in analyses for method in analysis.methods)
     names = Counter(path.name for path in paths)
     entries = []
