@@ -5,7 +5,7 @@
 Icons are drawn at random from the accepted ones. Of every icon's poses half turn the target by up to 30 degrees about a
 random axis, half are uniform. The error is span IoU - exact IoU against the exact target mask. `pair` is the largest
 difference of two errors of one solid: the order of two of its poses is certain where their span IoUs differ by more.
-`sparse` is the same for the samples of the skeleton's columns alone, one of the oracle's stages. `behind` is how far
+`sparse` is the same for what the certified renderer draws first, one of the oracle's stages. `behind` is how far
 the best of 24 successors, by exact IoU, lies below the best in half-size spans, the oracle's first stage.
 """
 
@@ -22,9 +22,10 @@ import numpy as np
 from rotajax.compare import iou
 from rotajax.geometry.solid import BUCKETS, Solid, make_solid
 from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_points, scan
-from rotajax.render.packed import pack
+from rotajax.render.certified import drafted
+from rotajax.render.packed import close_cross, pack
 from rotajax.render.skeleton import Skeleton, skeleton
-from rotajax.render.splat import splat, splat_packed
+from rotajax.render.splat import splat
 from rotajax.search.oracle import ANY, best_by_iou
 from rotajax.search.score import halved, make_goal, span_iou
 from rotajax.search.successors import successor_poses
@@ -35,10 +36,10 @@ NEAR_DEG = 30.0
 
 @jax.jit
 def three(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple[Array, Array, Array]:
-    """The IoU of every pose with the target mask by `span`, by the skeleton's samples, and by `splat`."""
+    """The IoU of every pose with the target mask by `span`, by some of the skeleton's samples, and by `splat`."""
     goal, both = pack(target), make_goal(target)
     fast = jax.lax.map(lambda R: span_iou(columns, R, both), poses)
-    sparse = jax.lax.map(lambda R: iou(splat_packed(columns, R), goal), poses)
+    sparse = jax.lax.map(lambda R: iou(close_cross(drafted(columns, R)).T, goal), poses)
     return fast, sparse, jax.lax.map(lambda R: iou(splat(solid, R), target), poses)
 
 

@@ -30,16 +30,21 @@ ENDS_CHUNK = 1024
 
 
 def certified_packed(solid: Solid, columns: Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
-    """Return `splat_packed(solid, R)`, bit for bit, given the solid's skeleton; some four times as fast."""
+    """Return `splat_packed(solid, R)`, bit for bit, given the solid's skeleton; some three times as fast."""
+    return completed(solid, columns, R, drafted(columns, R))
+
+
+def drafted(columns: Skeleton, R: Rotation) -> Upright:
+    """Return the disks of all samples of the outline and of a few of the columns inside it; not yet closed."""
     mark, marks = marker(as_pose(R)), no_marks()
     marks = fold_part(columns, columns.outline, columns.inside, marks, mark, size=OUTLINE_CHUNK)
     for first, last in ((jnp.zeros_like(columns.outline), columns.outline), (columns.inside, columns.count)):
         marks = fold_part(columns, first, last, marks, mark, samples=INSIDE)
-    return completed(solid, columns, R, disks_at(marks))
+    return disks_at(marks)
 
 
 def completed(solid: Solid, columns: Skeleton, R: Rotation, drawn: Upright) -> UInt32[Array, "320 10"]:
-    """Return `certified_packed` where disks of samples, all those of the outline among them, are drawn already."""
+    """Return `certified_packed` where `drafted`, or disks of more samples, are there already."""
     solid, R = jax.tree.map(jnp.asarray, (solid, R))
     across, turned, slope = downwards(R)
     runs = safe_runs(drawn, across, slope)
