@@ -2,6 +2,7 @@
 
 python -m benchmarks                       everything, under 10 minutes on two cores
 python -m benchmarks --only exact_mask     one question; the tables keep the newest rows of the others
+python -m benchmarks --only analysis       a large run's analysis, several minutes: not part of everything
 python -m benchmarks --quick               small work, to see that all of it runs; writes to runs/bench
 """
 
@@ -15,18 +16,19 @@ from pathlib import Path
 
 from benchmarks import inputs as shared
 from benchmarks.machine import ROOT, describe
-from benchmarks.questions import NAMES
+from benchmarks.questions import LONG, NAMES
 from benchmarks.report import write_readme
 from benchmarks.rows import read_rows, write_rows
 from benchmarks.turns import ParityError, measure
 
 HERE = Path(__file__).parent
+_HELP = f"{', '.join(NAMES)}; asked by name alone, minutes each: {', '.join(LONG)}"
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the questions that the arguments name; 1 where subjects disagree or one fails, 2 for a bad argument."""
     parser = argparse.ArgumentParser("benchmarks", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=NAMES, metavar="Q", default=NAMES, help=", ".join(NAMES))
+    parser.add_argument("--only", nargs="+", choices=NAMES + LONG, metavar="Q", default=NAMES, help=_HELP)
     parser.add_argument("--quick", action="store_true", help="small work: shows that all runs, its times mean nothing")
     parser.add_argument("--icons", type=Path, metavar="DIR", help="folder of SVG icons (default: where it is found)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder of README.md and results/")

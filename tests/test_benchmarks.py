@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from benchmarks import inputs, rows
 from benchmarks.machine import describe
-from benchmarks.questions import NAMES, pictures
+from benchmarks.questions import LONG, NAMES, pictures
 from benchmarks.questions.exact_mask import cases
 from benchmarks.report import readme
 from benchmarks.turns import ParityError, Subject, measure
@@ -104,7 +104,7 @@ def test_a_subject_that_fails_is_named(work):
 def test_every_question_is_a_module_with_cases(work):
     from importlib import import_module
 
-    for name in NAMES:
+    for name in (*NAMES, *LONG):
         for case in import_module(f"benchmarks.questions.{name}").cases(work, quick=True):
             assert case.runs >= 5
             for subject in case.subjects:

@@ -5,7 +5,7 @@ from benchmarks.questions import ious
 from benchmarks.turns import Case, Subject
 
 OURS = f"{ious.__name__}:{ious.ours.__name__}"
-SPANS, SPLATS = (1, 16, 64, 512, POSES), (1, 16, 128)
+SPANS, SPLATS = (1, 16, 64, 512, POSES), (1, 16, 64)
 
 
 def cases(inputs: Inputs, quick: bool) -> list[Case]:
