@@ -23,6 +23,7 @@ _NUMBERS = (
     ("--width", int, "features of the network"),
     ("--depth", int, "residual blocks of the network"),
     ("--match", int, "numbers that two turns are compared by"),
+    ("--nudge", int, "features of the head that tells small offsets"),
     ("--free", int, "poses drawn an update, beside those met in play"),
     ("--games", int, "games played at once"),
     ("--turns", int, "turns an update"),

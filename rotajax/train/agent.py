@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from rotajax.train.belief import Habits, Tables, choose, know_nothing, likelihood, move, see, worth
 from rotajax.train.net import PoseNet
+from rotajax.train.nudge import Offset
 from rotajax.train.world import Pictures
 from rotajax.types import Array, Bool, Float32, Int32
 
@@ -20,21 +21,25 @@ class Agent(eqx.Module):
     habits: Habits
     history: bool = eqx.field(static=True)
 
-    def look(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables) -> tuple[Any, Any]:
-        """Return the beliefs after a batch of pictures, and the expected worth of each rotation, [B, 24]."""
-        logits = self.net(seen.target, seen.view, seen.current)
+    def look(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables) -> tuple[Any, Any, Offset]:
+        """Return the beliefs after a batch of pictures, each rotation's expected worth, [B, 24], and the offsets."""
+        logits, offsets = self.net(seen.target, seen.view, seen.current)
 
         def one(logits: Array, belief: Array) -> tuple[Array, Array]:
             evidence = likelihood(logits, self.tilts, self.habits)
             belief = see(belief if self.history else know_nothing(), evidence, self.habits, lookup)
             return belief, worth(belief, self.habits, lookup)
 
-        return jax.vmap(one)(logits, beliefs)
+        return (*jax.vmap(one)(logits, beliefs), offsets)
+
+    def choose(self, beliefs: Array, values: Array, offsets: Offset, lookup: Tables) -> Int32[Array, "B"]:
+        """Return the chosen rotations for what `look` returned."""
+        return jax.vmap(choose, (0, 0, 0, None, None))(beliefs, values, offsets, self.habits, lookup)
 
     def act(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables):
         """Return the chosen rotations, [B], and the beliefs after them."""
-        beliefs, values = self.look(seen, beliefs, lookup)
-        actions = jax.vmap(choose, (0, 0, None))(beliefs, values, lookup)
+        beliefs, values, offsets = self.look(seen, beliefs, lookup)
+        actions = self.choose(beliefs, values, offsets, lookup)
         return actions, self.move(beliefs, actions, lookup)
 
     @staticmethod

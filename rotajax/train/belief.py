@@ -15,7 +15,8 @@ from rotajax.env.actions import STOP
 from rotajax.geometry.quaternion import from_matrix
 from rotajax.geometry.rotation import MATRICES
 from rotajax.train.grid import CELLS, TILTS, TURNS, angles_after, angles_deg, origins, poses, volumes
-from rotajax.types import Array, Float32, Int32, struct
+from rotajax.train.nudge import Offset
+from rotajax.types import Array, Bool, Float32, Int32, struct
 
 
 @struct
@@ -24,13 +25,16 @@ class Habits:
 
     `keep` of the old evidence stays at each turn, since the errors of neighbouring pictures go together; a picture is
     wrong altogether in `doubt` of all cases; a landing is worth 1 / (1 + (angle / reach_deg)^2); a game that goes on
-    has its pose nearer than `goal_deg` to the target with little chance.
+    has its pose nearer than `goal_deg` to the target with little chance. The offset that the pictures show is followed
+    where the pose is near the target with a chance of more than `near` and the offset errs by less than `error_deg`.
     """
 
     keep: Float32[Array, ""] = np.float32(0.9)  # type: ignore[assignment]
     doubt: Float32[Array, ""] = np.float32(0.05)  # type: ignore[assignment]
     reach_deg: Float32[Array, ""] = np.float32(15)  # type: ignore[assignment]
     goal_deg: Float32[Array, ""] = np.float32(2)  # type: ignore[assignment]
+    near: Float32[Array, ""] = np.float32(0.5)  # type: ignore[assignment]
+    error_deg: Float32[Array, ""] = np.float32(6)  # type: ignore[assignment]
 
 
 @struct
@@ -115,17 +119,32 @@ def aim(belief: Float32[Array, "cells"], lookup: Tables) -> tuple[Float32[Array,
     near = jnp.where(jnp.abs(dot) > reach, share * jnp.sign(dot), jnp.float32(0))
     mean = jnp.sum(near[:, None] * lookup.quaternion, axis=0)
     mean = mean / (jnp.linalg.norm(mean) + jnp.float32(1e-12))
-    # The real part of the product of two quaternions is the cosine of half the angle.
-    signs = jnp.array([1, -1, -1, -1], jnp.float32)
-    cosine = jnp.abs(jnp.sum(lookup.turn * (signs * mean)[None], axis=1))
-    return jnp.rad2deg(2 * jnp.arccos(jnp.minimum(cosine, 1))), jnp.max(mass)
+    return _angle_after(mean, lookup), jnp.max(mass)
 
 
-def choose(belief: Float32[Array, "cells"], values: Float32[Array, "24"], lookup: Tables) -> Int32[Array, ""]:
-    """Return the rotation worth most, or near the target, once the pose is clear, the one that aims best."""
+def leads_to(offset: Float32[Array, "3"], lookup: Tables) -> Float32[Array, "24"]:
+    """Return the angle from the target, in degrees, that each rotation leads to from a small rotation vector off it."""
+    half = jnp.float32(0.5) * jnp.sqrt(jnp.sum(offset * offset, dtype=jnp.float32) + jnp.float32(1e-12))
+    pose = jnp.concatenate([jnp.cos(half)[None], jnp.float32(0.5) * jnp.sin(half) / half * offset])
+    return _angle_after(pose, lookup)
+
+
+def choose(
+    belief: Float32[Array, "cells"], values: Float32[Array, "24"], offset: Offset, habits: Habits, lookup: Tables
+) -> Int32[Array, ""]:
+    """Return the rotation worth most, or near the target the one that aims best: by the offset that the pictures show
+    where they show one, else by the belief once that is clear."""
     angles, mass = aim(belief, lookup)
     close = (mass > SURE) & (jnp.min(angles) < CLOSE_DEG)
-    return jnp.where(close, jnp.argmin(angles), jnp.argmax(values)).astype(jnp.int32)
+    action = jnp.where(close, jnp.argmin(angles), jnp.argmax(values))
+    shown = shows(offset, habits)
+    return jnp.where(shown, jnp.argmin(leads_to(offset.vector, lookup)), action).astype(jnp.int32)
+
+
+def shows(offset: Offset, habits: Habits) -> Bool[Array, ""]:
+    """Return whether the pictures show by themselves how far the pose is from the target."""
+    expected = jnp.rad2deg(jnp.float32(3) * jnp.exp(offset.spread))
+    return (jax.nn.sigmoid(offset.near) > habits.near) & (expected < habits.error_deg)
 
 
 def move(belief: Float32[Array, "cells"], action: Int32[Array, ""], lookup: Tables) -> Float32[Array, "cells"]:
@@ -139,3 +158,10 @@ def tilt_shares(cell: Int32[Array, "B 8"], weight: Float32[Array, "B 8"]) -> Flo
     """Return each tilt's share of the labels of a batch."""
     total = jnp.zeros(len(TILTS), jnp.float32).at[cell // TURNS**2].add(weight)
     return total / jnp.sum(total)
+
+
+def _angle_after(pose: Float32[Array, "4"], lookup: Tables) -> Float32[Array, "24"]:
+    """Return the angles of Q(a) R in degrees. A product's real part is the cosine of half of its angle."""
+    signs = jnp.array([1, -1, -1, -1], jnp.float32)
+    cosine = jnp.abs(jnp.sum(lookup.turn * (signs * pose)[None], axis=1, dtype=jnp.float32))
+    return jnp.rad2deg(2 * jnp.arccos(jnp.minimum(cosine, 1)))

@@ -22,7 +22,7 @@ from rotajax.checks import require, require_folder
 from rotajax.files import write_atomically
 from rotajax.train.recipe import Recipe
 
-FORMAT = "rotajax.checkpoint/1"
+FORMAT = "rotajax.checkpoint/2"
 META = "meta.json"
 PARTS = ("policy", "learner")
 # Checkpoints of a run that are kept.

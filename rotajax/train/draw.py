@@ -12,8 +12,10 @@ from rotajax.types import Array, Float32, Int32, Key, Rotation
 
 # The six turns of 30 degrees.
 TURNS_30 = MATRICES[len(ANGLES) * np.arange(len(DIRECTIONS)) + ANGLES.index(int(TURN_DEG))]
-# Half of the free poses are tilted by a normal angle of this spread: the game is decided near the target.
-NEAR_DEG = 18.0
+# The game is decided near the target. Free poses are uniform, or tilted by a normal angle of the first spread at any
+# turn in the plane, or turned from the target by a normal angle of the second spread about any axis: tilt and turn are
+# small together there.
+TILT_DEG, NEAR_DEG = 18.0, 10.0
 
 
 def draw_icon(key: Key[Array, ""], world: World) -> Int32[Array, ""]:
@@ -40,14 +42,17 @@ def draw_start(key: Key[Array, ""]) -> Rotation:
 
 
 def draw_pose(key: Key[Array, ""]) -> Rotation:
-    """Return a pose: half of them uniform, half tilted little; turns in the plane are uniform in both."""
-    which, uniform, axis, tilt = jax.random.split(key, 4)
+    """Return a pose: a third uniform, a third tilted little at any turn in the plane, a third near the target."""
+    kind_key, uniform, angles, spin = jax.random.split(key, 4)
     q = jax.random.normal(uniform, (4,), jnp.float32)
-    angle = jnp.deg2rad(jnp.float32(NEAR_DEG)) * jax.random.normal(tilt, (), jnp.float32) / 2
-    psi, phi = jax.random.uniform(axis, (2,), jnp.float32, 0, 2 * np.pi)
-    about = jnp.stack([jnp.cos(angle), -jnp.sin(angle) * jnp.sin(psi), jnp.sin(angle) * jnp.cos(psi), 0.0 * angle])
-    near = compose(_matrix(about), _matrix(jnp.stack([jnp.cos(phi / 2), 0 * phi, 0 * phi, jnp.sin(phi / 2)])))
-    return jnp.where(jax.random.bernoulli(which), _matrix(q / jnp.linalg.norm(q)), near)
+    tilt, offset = jnp.deg2rad(jnp.array([TILT_DEG, NEAR_DEG], jnp.float32)) * jax.random.normal(angles, (2,)) / 2
+    psi, phi = jax.random.uniform(spin, (2,), jnp.float32, 0, 2 * np.pi)
+    about = jnp.stack([jnp.cos(tilt), -jnp.sin(tilt) * jnp.sin(psi), jnp.sin(tilt) * jnp.cos(psi), 0.0 * tilt])
+    tilted = compose(_matrix(about), _matrix(jnp.stack([jnp.cos(phi / 2), 0 * phi, 0 * phi, jnp.sin(phi / 2)])))
+    axis = q[1:] / jnp.linalg.norm(q[1:])
+    near = _matrix(jnp.concatenate([jnp.cos(offset)[None], jnp.sin(offset) * axis]))
+    kinds = jnp.stack([_matrix(q / jnp.linalg.norm(q)), tilted, near])
+    return kinds[jax.random.randint(kind_key, (), 0, len(kinds), jnp.int32)]
 
 
 def label(key: Key[Array, ""], group: Float32[Array, "24 3 3"], symmetries: Int32[Array, ""], R: Rotation) -> Corners:

@@ -14,16 +14,17 @@ import jax.numpy as jnp
 
 from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.train.agent import Agent
-from rotajax.train.belief import Habits, Tables, choose, tilt_shares, worth
+from rotajax.train.belief import Habits, Tables, tilt_shares, worth
 from rotajax.train.draw import draw_icon, draw_pose, label
 from rotajax.train.env import advance_many, look_many
 from rotajax.train.grid import Corners
 from rotajax.train.learner import Learner, fresh, passes
+from rotajax.train.nudge import offset_loss, true_offset
 from rotajax.train.policy import blank_policy, make_net
 from rotajax.train.recipe import Recipe
 from rotajax.train.teacher import TEACHERS
 from rotajax.train.world import Pictures, World
-from rotajax.types import Array, Int32, struct
+from rotajax.types import Array, Float32, Int32, struct
 
 # How fast the running share of each tilt among the labels follows.
 FOLLOW = 0.02
@@ -33,10 +34,12 @@ SHARPNESS = 30.0
 
 @struct
 class Batch:
-    """States to learn from: what is seen, the cells of the true pose, the teacher's rotation."""
+    """States to learn from: what is seen, the cells and the offset of the true pose, the teacher's rotation."""
 
     seen: Pictures
     truth: Corners
+    offset: Float32[Array, "B 3"]
+    angle: Float32[Array, "B"]
     action: Int32[Array, "B"]
 
 
@@ -63,8 +66,8 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         def turn(carry: tuple, _: None) -> tuple[tuple, tuple]:
             games, seen, beliefs = carry
             R, icon = games.state.R, games.icon
-            beliefs, values = player.look(seen, beliefs, lookup)
-            actions = jax.vmap(choose, (0, 0, None))(beliefs, values, lookup)
+            beliefs, values, offsets = player.look(seen, beliefs, lookup)
+            actions = player.choose(beliefs, values, offsets, lookup)
             games, step = advance_many(games, actions, world, params, nothing)
             beliefs = Agent.move(beliefs, actions, lookup, step.outcome != RUNNING)
             return (games, step.seen, beliefs), ((seen, icon, R), step.outcome)
@@ -75,8 +78,8 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         games, seen, beliefs = carry
         return replace(learner, games=games, seen=seen, beliefs=beliefs), (met, outcomes)
 
-    def loss(net: Any, batch: Batch, lookup: Tables) -> tuple[Array, tuple[Array, Array]]:
-        logits = eqx.combine(net, rest)(batch.seen.target, batch.seen.view, batch.seen.current)
+    def loss(net: Any, batch: Batch, lookup: Tables) -> tuple[Array, tuple[Array, ...]]:
+        logits, offsets = eqx.combine(net, rest)(batch.seen.target, batch.seen.view, batch.seen.current)
         logs = jax.nn.log_softmax(logits)
         found = jnp.take_along_axis(logs, batch.truth.cell, axis=1) * batch.truth.weight
         pose = -jnp.mean(jnp.sum(found, axis=1))
@@ -84,7 +87,10 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         values = jax.vmap(lambda b: worth(b, Habits(), lookup))(logs - jnp.log(lookup.volume)[None])
         scores = jnp.float32(SHARPNESS) * values
         right = jnp.take_along_axis(jax.nn.log_softmax(scores), batch.action[:, None], axis=1)
-        return pose - jnp.float32(recipe.action_weight) * jnp.mean(right), (pose, -jnp.mean(right))
+        action = -jnp.mean(right)
+        offset, near = offset_loss(offsets, batch.offset, batch.angle)
+        extra = jnp.float32(recipe.action_weight) * action + jnp.float32(recipe.offset_weight) * (offset + near)
+        return pose + extra, (pose, action, offset, near)
 
     def update(learner: Learner, world: World, lookup: Tables) -> tuple[Learner, dict]:
         key = jax.random.fold_in(learner.key, learner.update)
@@ -97,8 +103,9 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         seen, icons, R = jax.tree.map(join, seen, free), join(icons, free_icons), join(R, free_R)
         keys = jax.random.split(label_key, recipe.states)
         truth = jax.vmap(label)(keys, world.group[icons], world.symmetries[icons], R)
+        offset, angle = jax.vmap(true_offset)(R, world.group[icons])
         action = jax.vmap(teach)(R, world.group[icons])
-        states = Batch(seen=seen, truth=truth, action=action)
+        states = Batch(seen=seen, truth=truth, offset=offset, angle=angle, action=action)
         shares = tilt_shares(truth.cell, truth.weight)
         tilts = learner.tilts + jnp.float32(FOLLOW) * (shares - learner.tilts)
 
@@ -110,6 +117,8 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
             "loss": jnp.mean(losses[0][:first]),
             "pose_loss": jnp.mean(losses[1][:first]),
             "action_loss": jnp.mean(losses[2][:first]),
+            "offset_loss": jnp.mean(losses[3][:first]),
+            "near_loss": jnp.mean(losses[4][:first]),
             "ended": jnp.sum(ends),
             "succeeded": jnp.sum(outcomes == SUCCESS),
         }

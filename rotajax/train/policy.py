@@ -21,7 +21,8 @@ PREFIX = "checkpoint:"
 
 def make_net(recipe: Recipe) -> tuple[Any, Any]:
     """Return the arrays of a fresh network of a recipe, and the rest of it."""
-    shape = {"width": recipe.width, "depth": recipe.depth, "match": recipe.match, "auxiliary": recipe.auxiliary}
+    names = ("width", "depth", "match", "nudge", "auxiliary")
+    shape = {name: getattr(recipe, name) for name in names}
     return eqx.partition(PoseNet(**shape, key=jax.random.key(recipe.seed)), eqx.is_array)
 
 

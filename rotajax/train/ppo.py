@@ -17,8 +17,8 @@ from rotajax.env.state import RUNNING, SUCCESS, Params
 from rotajax.train.agent import Agent
 from rotajax.train.belief import Habits, Tables
 from rotajax.train.env import advance_many
+from rotajax.train.layers import Dense
 from rotajax.train.learner import Learner, fresh, passes
-from rotajax.train.net import Dense
 from rotajax.train.policy import blank_policy, make_net
 from rotajax.train.recipe import Recipe
 from rotajax.train.world import Pictures, World
@@ -87,7 +87,7 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
 
     def judge(net: Any, tilts: Array, seen: Pictures, beliefs: Array, clock: Array, lookup: Tables) -> tuple:
         player = Agent(net=eqx.combine(net["net"], rest), tilts=tilts, habits=Habits(), history=recipe.history)
-        beliefs, worths = player.look(seen, beliefs, lookup)
+        beliefs, worths, _ = player.look(seen, beliefs, lookup)
         value = eqx.combine(net["critic"], critic_rest)(jax.lax.stop_gradient(worths), clock)
         return beliefs, jax.nn.log_softmax(jnp.exp(net["sharpness"]) * worths), value
 

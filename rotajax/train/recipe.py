@@ -16,6 +16,7 @@ class Recipe:
     width: int = 64
     depth: int = 3
     match: int = 32
+    nudge: int = 32  # width of the head that tells small offsets
     auxiliary: bool = True
     history: bool = True
     free: int = 256  # poses drawn an update, beside those that the policy meets
@@ -28,10 +29,12 @@ class Recipe:
     warmup: int = 20
     teacher: str = "pose_greedy"
     action_weight: float = 0.1
+    offset_weight: float = 0.1
 
     def check(self) -> "Recipe":
         """Return the recipe. Raises ValueError for a number that makes no run."""
-        for name in ("updates", "loop", "width", "depth", "match", "free", "games", "turns", "epochs", "batch"):
+        shapes = ("width", "depth", "match", "nudge")
+        for name in ("updates", "loop", *shapes, "free", "games", "turns", "epochs", "batch"):
             require_at_least(getattr(self, name), 1, f"train: {name}")
         whole = self.updates % self.loop == 0
         require(whole, "train: updates", f"a multiple of {self.loop}, which run in one scan", self.updates)

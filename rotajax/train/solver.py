@@ -20,7 +20,7 @@ from rotajax.render.shade import BACKGROUND
 from rotajax.solvers.question import Question, Turn
 from rotajax.solvers.reply import Reply
 from rotajax.train.agent import Agent
-from rotajax.train.belief import Tables, choose, know_nothing, tables
+from rotajax.train.belief import Tables, know_nothing, tables
 from rotajax.train.extra import require_extra
 from rotajax.train.picture import small
 from rotajax.train.policy import identity, load_agent
@@ -74,8 +74,8 @@ def build(args: argparse.Namespace) -> CheckpointSolver:
 
 def _act(agent: Agent, lookup: Tables, target: Array, view: Array, current: Array, belief: Array) -> tuple:
     seen = Pictures(target=small(target)[None], view=small(view)[None], current=small(current)[None])
-    beliefs, values = agent.look(seen, belief[None], lookup)
-    return choose(beliefs[0], values[0], lookup), beliefs[0]
+    beliefs, values, offsets = agent.look(seen, belief[None], lookup)
+    return agent.choose(beliefs, values, offsets, lookup)[0], beliefs[0]
 
 
 def _unpanelled(turn: Turn, auxiliary: bool) -> tuple:

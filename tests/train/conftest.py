@@ -44,5 +44,5 @@ def lookup():
 def recipe():
     from rotajax.train.recipe import Recipe
 
-    shape = {"width": 8, "depth": 1, "match": 4, "free": 8, "games": 2, "turns": 2, "epochs": 1, "batch": 4}
+    shape = {"width": 8, "depth": 1, "match": 4, "nudge": 8, "free": 8, "games": 2, "turns": 2, "epochs": 1, "batch": 4}
     return Recipe(updates=8, loop=2, warmup=2, **shape).check()

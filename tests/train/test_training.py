@@ -1,6 +1,9 @@
 import dataclasses
 import json
+import os
 import shutil
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -10,7 +13,7 @@ from rotajax.env.state import Params
 from rotajax.train import checkpoint, imitation, ppo
 from rotajax.train.metrics import Metrics, draw_metrics, read_metrics
 from rotajax.train.policy import blank_policy, load_agent, make_agent
-from rotajax.train.run import ship
+from rotajax.train.run import ship, train
 
 IDENTITY = {"id": "tiny", "version": 1, "sha256": "0" * 64}
 
@@ -115,6 +118,43 @@ def test_another_network_is_refused(saved, recipe):
     deeper = dataclasses.replace(recipe, depth=2)
     with pytest.raises(ValueError, match=r"got nothing: another network"):
         checkpoint.restore(saved, "policy", blank_policy(deeper))
+
+
+def test_a_run_of_another_suite_or_recipe_is_not_gone_on_with(suite, saved, recipe, tmp_path):
+    shutil.copytree(saved, tmp_path / "run" / "checkpoints" / "000004")
+    with pytest.raises(ValueError, match=r"--resume .*: suite: expected .*got tiny version 1 \(000000000000\)"):
+        train(recipe, suite, tmp_path / "run", resume=True, progress=False)
+    own = {"id": suite.info.id, "version": suite.info.version, "sha256": suite.info.sha256}
+    meta = tmp_path / "run" / "checkpoints" / "000004" / "meta.json"
+    meta.write_text(json.dumps({**json.loads(meta.read_text()), "suite": own}))
+    with pytest.raises(ValueError, match=r"--resume .*: rate: expected 0\.5"):
+        train(dataclasses.replace(recipe, rate=0.5), suite, tmp_path / "run", resume=True, progress=False)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [".lock", "checkpoints"]
+
+
+RESTORE = """
+import sys
+import jax
+import numpy as np
+from rotajax.train.policy import load_agent
+assert len(jax.devices()) == 2
+with jax.default_device(jax.devices()[1]):
+    arrays = [leaf for leaf in jax.tree.leaves(load_agent(sys.argv[1])) if isinstance(leaf, jax.Array)]
+print(len(arrays), sum(float(np.abs(np.asarray(a, np.float64)).sum()) for a in arrays))
+"""
+
+
+def test_a_checkpoint_of_one_device_is_restored_where_there_are_others(saved):
+    arrays = [leaf for leaf in jax.tree.leaves(load_agent(saved)) if isinstance(leaf, jax.Array)]
+    expected = sum(float(np.abs(np.asarray(a, np.float64)).sum()) for a in arrays)
+    variables = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-c", RESTORE, str(saved)], env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    count, total = done.stdout.split()
+    assert int(count) == len(arrays)
+    assert float(total) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("harm", ["meta", "array", "bytes", "format"])
