@@ -3,7 +3,7 @@
 import numpy as np
 
 from reference import rotation
-from rotajax.env.state import RUNNING, State
+from rotajax.env.state import RUNNING, State, first_state
 from rotajax.geometry.solid import SAMPLES, Solid, make_solid
 from rotajax.tasks.task import Task
 
@@ -101,17 +101,5 @@ def task_of(keep, start, *, seed=7, order=1, mirror=None) -> Task:
 
 def state_at(task: Task, *, R=None, iou=0.5, target=None) -> State:
     """A state before the first decision, by hand: no picture is drawn, the target is empty unless given."""
-    iou, zero = np.float32(iou), np.int32(0)
-    return State(
-        task=task,
-        target=np.zeros((320, 320), np.bool_) if target is None else target,
-        R=task.start if R is None else R,
-        iou=iou,
-        previous_iou=iou,
-        best_iou=iou,
-        stale=zero,
-        last_action=np.int32(-1),
-        decisions=zero,
-        steps=zero,
-        outcome=np.int32(RUNNING),
-    )
+    target = np.zeros((320, 320), np.bool_) if target is None else target
+    return first_state(task, target, task.start if R is None else R, np.float32(iou), np.int32(RUNNING))

@@ -1,7 +1,7 @@
 """How many steps a second has the training environment, with the three pictures at 80 x 80, on one and on two cores?"""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def ours(inputs: Inputs, games: int, cores: int) -> Callable[[], dict]:
     import jax.numpy as jnp
 
     from rotajax.devices import spread
-    from rotajax.env.state import Params, State
+    from rotajax.env.state import Params, first_state
     from rotajax.train.env import Game
     from rotajax.train.world import world_of
 
@@ -54,19 +54,7 @@ def ours(inputs: Inputs, games: int, cores: int) -> Callable[[], dict]:
     solids = [inputs.solid(i) for i in range(inputs.count)]
     world = jax.device_get(world_of(solids, group, np.ones(inputs.count, np.int32)))
     zero, low = np.zeros(games, np.int32), np.zeros(games, np.float32)
-    state = State(
-        task=None,  # type: ignore[arg-type]
-        target=None,  # type: ignore[arg-type]
-        R=starts,
-        iou=low,
-        previous_iou=low,
-        best_iou=low,
-        stale=zero,
-        last_action=zero - 1,
-        decisions=zero,
-        steps=zero,
-        outcome=zero,
-    )
+    state = jax.vmap(partial(first_state, None, None))(starts, low, zero)
     keys = jax.random.split(jax.random.key(0), games)
     icons = np.arange(games, dtype=np.int32) % inputs.count
     first = Game(icon=icons, state=state, pose_error=low, actions=zero[:, None] - 1, key=jnp.asarray(keys))

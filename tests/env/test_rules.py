@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import environment
 from rotajax.env.actions import STOP
 from rotajax.env.rules import judge
-from rotajax.env.state import OUTCOMES, RUNNING, Params, State
+from rotajax.env.state import OUTCOMES, RUNNING, Params, first_state
 
 EYE = np.eye(3, dtype=np.float32)
 verdict = jax.jit(judge)
@@ -15,20 +15,7 @@ verdict = jax.jit(judge)
 
 def start(iou):
     """A state before the first decision; the rules look neither at the task nor at the pictures."""
-    iou, zero = np.float32(iou), np.int32(0)
-    return State(
-        task=None,
-        target=None,
-        R=EYE,
-        iou=iou,
-        previous_iou=iou,
-        best_iou=iou,
-        stale=zero,
-        last_action=np.int32(-1),
-        decisions=zero,
-        steps=zero,
-        outcome=np.int32(RUNNING),
-    )
+    return first_state(None, None, EYE, np.float32(iou), np.int32(RUNNING))
 
 
 def play(ious, actions=None, params=None):
