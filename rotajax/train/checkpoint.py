@@ -45,6 +45,10 @@ def save(folder: Path, recipe: Recipe, suite: dict, update: int, policy: Any, le
         if tree is not None:
             arrays = _named(tree)
             _checkpointer().save((partial / name).absolute(), arrays)
+            # It says where it was written, which is nobody's business once the folder has its name.
+            mark = partial / name / "commit_success.txt"
+            if mark.exists():
+                mark.write_text("whole\n")
             meta[name] = {key: _mark(value) for key, value in arrays.items()}
     write_atomically(partial / META, json.dumps(meta, indent=1) + "\n")
     os.replace(partial, folder)

@@ -120,6 +120,12 @@ def test_another_network_is_refused(saved, recipe):
         checkpoint.restore(saved, "policy", blank_policy(deeper))
 
 
+def test_a_checkpoint_does_not_say_where_it_was_written(saved):
+    files = [file for file in saved.rglob("*") if file.is_file()]
+    assert len(files) > 3
+    assert not [file for file in files if str(saved.parent).encode() in file.read_bytes()]
+
+
 def test_a_run_of_another_suite_or_recipe_is_not_gone_on_with(suite, saved, recipe, tmp_path):
     shutil.copytree(saved, tmp_path / "run" / "checkpoints" / "000004")
     with pytest.raises(ValueError, match=r"--resume .*: suite: expected .*got tiny version 1 \(000000000000\)"):
