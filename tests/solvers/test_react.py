@@ -156,7 +156,7 @@ BOMBS = {
 
 
 def test_bombs_end_and_the_step_goes_on(layers):
-    workshop = Workshop(layers, LIMITS._replace(seconds=2.0))
+    workshop = Workshop(layers, LIMITS._replace(seconds=5.0))
     for group in (list(BOMBS)[:4], list(BOMBS)[4:]):
         after = "" if len(group) == 4 else "print('still', open('kept').read())"
         wanted = [python(code) for code in group]
