@@ -29,26 +29,28 @@ def angle_deg(matrix: Float32[Array, "*B 3 3"]) -> Float32[Array, "*B"]:
     atan2 of the skew part (2 sin) and the trace (1 + 2 cos): the arccosine of a float32 trace loses 1e-4 rad near 0.
     The gradient is finite everywhere; at the identity and at half turns it is 0 by definition.
     """
-    skew = jnp.stack(
-        [
-            matrix[..., 2, 1] - matrix[..., 1, 2],
-            matrix[..., 0, 2] - matrix[..., 2, 0],
-            matrix[..., 1, 0] - matrix[..., 0, 1],
-        ],
-        axis=-1,
-    )
-    squared = jnp.sum(skew * skew, axis=-1, dtype=jnp.float32)
+    squared = jnp.sum(skew(matrix) ** 2, axis=-1, dtype=jnp.float32)
     positive = squared > 0
     double_sine = jnp.where(positive, jnp.sqrt(jnp.where(positive, squared, jnp.float32(1))), jnp.float32(0))
     double_cosine = matrix[..., 0, 0] + matrix[..., 1, 1] + matrix[..., 2, 2] - jnp.float32(1)
     return jnp.rad2deg(jnp.arctan2(double_sine, double_cosine)).astype(jnp.float32)
 
 
+def skew(matrix: Float32[Array, "*B 3 3"]) -> Float32[Array, "*B 3"]:
+    """Return the skew part of a rotation, or of each of many: its axis times twice the sine of its angle."""
+    pairs = ((2, 1), (0, 2), (1, 0))
+    return jnp.stack([matrix[..., i, j] - matrix[..., j, i] for i, j in pairs], axis=-1)
+
+
+def relative_poses(R: Rotation, group: Float32[Array, "G 3 3"]) -> Float32[Array, "G 3 3"]:
+    """Return the rotations from each target pose S of the group to a pose: R S^T."""
+    return jax.vmap(lambda S: _times_transpose(R, S))(group)
+
+
 def pose_error_deg(R: Rotation, group: Float32[Array, "G 3 3"]) -> Float32[Array, ""]:
     """Return the smallest rotation in degrees, [0, 180], from a pose to a target pose S of the group (Equation 6)."""
     require(R.shape == (3, 3), "pose", "one of shape (3, 3)", R.shape)
-    relative = jax.vmap(lambda S: _times_transpose(R, S))(group)
-    return jnp.min(angle_deg(relative))
+    return jnp.min(angle_deg(relative_poses(R, group)))
 
 
 def _times_transpose(a: Rotation, b: Rotation) -> Rotation:

@@ -9,7 +9,7 @@ make setup
 .venv/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[bench,train]" "jax[$kind]"
 # Every subject is a process of its own, and all of them live at once: none may take the memory for itself.
 export XLA_PYTHON_CLIENT_PREALLOCATE=false
-.venv/bin/python -c 'import jax; d = jax.devices()[0]; assert d.platform != "cpu", "no accelerator found"; print(d.device_kind)'
+.venv/bin/python -c 'import sys, jax; d = jax.devices()[0]; print(d.device_kind); d.platform == "cpu" and sys.exit("expected an accelerator, got a CPU alone")'
 .venv/bin/python -m benchmarks --only exact_mask span_mask oracle batch steps train_env first_result \
     --out runs/accelerator "$@"
 echo "tables: runs/accelerator/README.md; rows: runs/accelerator/results"

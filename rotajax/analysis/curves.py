@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from rotajax.analysis.intervals import Interval, bootstrap_counts, task_bootstrap
+from rotajax.analysis.intervals import Interval, bootstrap_counts, mean_bootstrap
 from rotajax.analysis.method import Method
 from rotajax.env.rollout import HORIZON
 
@@ -25,5 +25,4 @@ def iou_curve(method: Method) -> Curve:
     of_tasks = np.zeros((tasks, HORIZON + 1))
     np.add.at(of_tasks, episodes.task, iou)
     of_tasks /= np.bincount(episodes.task, minlength=tasks)[:, None]
-    counts, ones = bootstrap_counts(tasks), np.ones(tasks)
-    return Curve(of_tasks.mean(axis=0), tuple(task_bootstrap(column, ones, counts) for column in of_tasks.T))
+    return Curve(of_tasks.mean(axis=0), mean_bootstrap(of_tasks, bootstrap_counts(tasks)))

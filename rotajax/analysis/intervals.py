@@ -69,6 +69,13 @@ def task_bootstrap(numerator: np.ndarray, denominator: np.ndarray, counts: np.nd
     return percentiles(_ratio(counts @ numerator, counts @ denominator))
 
 
+def mean_bootstrap(values: np.ndarray, counts: np.ndarray) -> tuple[Interval, ...]:
+    """Return the intervals of the means over tasks of each column of values, float64 [T, K]; see `task_bootstrap`."""
+    if (reason := _few(np.ones(len(values)))) is not None:
+        return (Interval(None, reason),) * values.shape[1]
+    return tuple(percentiles(means) for means in (counts @ values / len(values)).T)
+
+
 def paired_bootstrap(
     first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], counts: np.ndarray
 ) -> Interval:

@@ -9,7 +9,7 @@ import numpy as np
 from rotajax.analysis import Method, iou_curve
 from rotajax.env.rollout import HORIZON
 from rotajax.files import write_atomically
-from rotajax.reports.drawing import draw, label, legend
+from rotajax.reports.drawing import as_png, draw, label, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +33,8 @@ def draw_curves(methods: Sequence[Method], out: str | Path, *, title: str) -> Pa
         paint_curves(axes, rows)
         axes.set_title(title)
 
-    png, _ = draw([row for method in methods for row in curve_rows(method)], painter)
-    write_atomically(Path(out), png)
+    figure = draw([row for method in methods for row in curve_rows(method)], painter)
+    write_atomically(Path(out), as_png(figure))
     return Path(out)
 
 

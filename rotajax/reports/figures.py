@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rotajax.reports.curve import paint_curves
-from rotajax.reports.drawing import draw, label, legend
+from rotajax.reports.drawing import as_png, as_svg, draw, label, legend
 from rotajax.reports.layout import Table
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ def figures(tables: Sequence[Table]) -> dict[str, tuple[str, bytes, bytes]]:
     found = {}
     for name, (title, source, painter) in _FIGURES.items():
         if source in by_name:
-            found[name] = (title, *draw(by_name[source].rows, painter))
+            figure = draw(by_name[source].rows, painter)
+            found[name] = title, as_png(figure), as_svg(figure)
     return found
 
 

@@ -99,8 +99,8 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         free_icons = jax.vmap(draw_icon, (0, None))(jax.random.split(icon_key, recipe.free), world)
         free_R = jax.vmap(draw_pose)(jax.random.split(pose_key, recipe.free))
         free = look_many(world, free_icons, free_R)
-        join = lambda a, b: jnp.concatenate([a, b])  # noqa: E731
-        seen, icons, R = jax.tree.map(join, seen, free), join(icons, free_icons), join(R, free_R)
+        both = (seen, icons, R), (free, free_icons, free_R)
+        seen, icons, R = jax.tree.map(lambda met, drawn: jnp.concatenate([met, drawn]), *both)
         keys = jax.random.split(label_key, recipe.states)
         truth = jax.vmap(label)(keys, world.group[icons], world.symmetries[icons], R)
         offset, angle = jax.vmap(true_offset)(R, world.group[icons])

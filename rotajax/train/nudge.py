@@ -5,12 +5,14 @@ compared directly: the pictures are stacked, so that turning all of them by d tu
 vector is read off as a first harmonic (its part in the plane of the screen) and a mean (the part about the view).
 """
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rotajax.compare import angle_deg
+from rotajax.compare import angle_deg, relative_poses, skew
 from rotajax.train.grid import TURNS
 from rotajax.train.layers import Block, Dense, Norm, Turned, waves
 from rotajax.train.polar import RINGS
@@ -57,7 +59,7 @@ class Nudge(eqx.Module):
         numbers = self.out(jax.nn.gelu(self.norms[2](features)))
         along, across, about, spread, near = jnp.moveaxis(numbers, -1, 0)
         cosine, sine = jnp.asarray(waves(TURNS, 2)[:, 1])
-        mean = lambda values: jnp.mean(values, axis=1, dtype=jnp.float32)  # noqa: E731
+        mean = partial(jnp.mean, axis=1, dtype=jnp.float32)
         x = jnp.float32(2) * mean(along * cosine - across * sine)
         y = jnp.float32(2) * mean(along * sine + across * cosine)
         vector = UNIT * jnp.stack([x, y, mean(about)], axis=-1)
@@ -69,16 +71,13 @@ def true_offset(R: Rotation, group: Float32[Array, "G 3 3"]) -> tuple[Float32[Ar
 
     The vector is cut short within a twentieth of a degree of a half turn, where it is not learnt.
     """
-    relative = jnp.einsum("ij,gkj->gik", R, group, precision="highest")
+    relative = relative_poses(R, group)
     angles = angle_deg(relative)
     nearest = jnp.argmin(angles)
-    matrix, angle = relative[nearest], angles[nearest]
-    pairs = ((2, 1), (0, 2), (1, 0))
-    twice_sine = jnp.stack([matrix[i, j] - matrix[j, i] for i, j in pairs])
-    turn = jnp.deg2rad(angle)
+    turn = jnp.deg2rad(angles[nearest])
     # The floor keeps half turns finite, and lies below the sine of any angle that this is divided for.
     ratio = jnp.where(turn < 1e-3, jnp.float32(1), turn / jnp.maximum(jnp.sin(turn), jnp.float32(9e-4)))
-    return jnp.float32(0.5) * ratio * twice_sine, angle
+    return jnp.float32(0.5) * ratio * skew(relative[nearest]), angles[nearest]
 
 
 def offset_loss(found: Offset, vector: Float32[Array, "B 3"], angle: Float32[Array, "B"]) -> tuple[Array, Array]:
