@@ -172,4 +172,6 @@ class ChatClient:
 
 
 def _encode(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    # An agent's talk repeats what a model wrote and what its files are called: lone surrogates, which are no UTF-8.
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "replace")

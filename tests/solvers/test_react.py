@@ -193,6 +193,30 @@ Image.open("target.png").save("a.jpg")
     assert large.mode == "RGB"
 
 
+def test_a_decoders_complaints_shift_no_picture(workshop):
+    code = """
+from PIL import Image
+palette = Image.new("P", (8, 8))
+palette.putpalette([0, 0, 0, 255, 0, 0])
+palette.save("a.png", transparency=bytes([0, 128]))  # a warning on conversion
+Image.new("1", (10_000, 10_000)).save("b.png")  # a warning of its size
+Image.new("RGB", (40, 30), "red").save("c.png")
+"""
+    script, _ = react(workshop, calls(python(code)), ok(ANSWER))
+    assert "Pictures that follow: a.png, b.png, c.png" in tool_messages(script.bodies[1])[0]
+    assert [picture.size for picture in pictures(script.bodies[1])] == [(8, 8), (2048, 2048), (40, 30)]
+
+
+def test_names_and_texts_that_are_no_utf_8_do_not_end_the_run(workshop):
+    code = "from PIL import Image; Image.new('L', (40, 30)).save(open(b'\\xff.png', 'wb'), 'PNG'); print('\\udc80')"
+    odd = calls(python(code), text="broken \ud83d")
+    script, reply = react(workshop, odd, ok(ANSWER))
+    assert reply.action is not None
+    assert script.bodies[1]["messages"][2]["content"] == "broken ?"
+    assert "Pictures that follow: ?.png" in tool_messages(script.bodies[1])[0]
+    assert [picture.size for picture in pictures(script.bodies[1])] == [(40, 30)]
+
+
 def test_the_viewer_shows_pictures_of_the_workspace_only(workshop):
     code = """
 import os

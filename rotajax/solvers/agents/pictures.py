@@ -14,11 +14,13 @@ LONGEST_SIDE, LARGEST = 2048, 3 << 20
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _SECONDS = 60.0
 
-# Runs in the sandbox, where a picture that breaks the decoder breaks nothing else. One line of JSON a picture.
+# Runs in the sandbox, where a picture that breaks the decoder breaks nothing else. One line of JSON a picture, with its
+# number: a decoder's own complaints come between.
 _CODE = """
-import base64, io, json, os, stat, sys
+import base64, io, json, os, stat, sys, warnings
 from PIL import Image
-for name in {names}:
+warnings.simplefilter("ignore")
+for number, name in enumerate({names}):
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -32,7 +34,7 @@ for name in {names}:
         line = {{"png": base64.b64encode(out.getvalue()).decode()}}
     except Exception as error:
         line = {{"error": str(error)[:200] or type(error).__name__}}
-    print(json.dumps(line), flush=True)
+    print(json.dumps({{"number": number, **line}}), flush=True)
 """
 
 
@@ -51,13 +53,14 @@ async def read_pictures(box: Sandbox, names: Sequence[str]) -> list[Picture]:
     code = _CODE.format(names=list(names), side=LONGEST_SIDE, largest=LARGEST)
     outcome = await box.run(code, seconds=_SECONDS, output_bytes=2 * LARGEST * len(names))
     lines = outcome.output.splitlines()
-    return [_picture(name, lines[i] if i < len(lines) else "", outcome.ended) for i, name in enumerate(names)]
+    return [_picture(name, number, lines, outcome.ended) for number, name in enumerate(names)]
 
 
-def _picture(name: str, line: str, ended: str) -> Picture:
-    """Return what a line says, without trusting it: the decoder may have been broken."""
+def _picture(name: str, number: int, lines: Sequence[str], ended: str) -> Picture:
+    """Return what the line of a picture says, without trusting it: the decoder may have been broken."""
+    mark = f'{{"number": {number}, '
     try:
-        said = json.loads(line)
+        said = json.loads(next((line for line in lines if line.startswith(mark)), ""))
         if "error" in said:
             return Picture(name, None, " ".join(str(said["error"]).split())[:200])
         png = base64.b64decode(said["png"], validate=True)
