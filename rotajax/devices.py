@@ -12,6 +12,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from rotajax.processes import together
 
 AXIS = "batch"
+# A CPU device is one core: XLA would cut the larger operations of every device in as many parts as there are devices
+# and hand them from thread to thread.
+WHOLE_OPERATIONS = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
 SPLIT, WHOLE = PartitionSpec(AXIS), PartitionSpec()
 
 
@@ -31,12 +34,14 @@ def batch_map(function: Callable, platform: str, at_once: int) -> Callable:
 
 @cache
 def _compiled(function: Callable, mesh: Mesh, at_once: int) -> Callable:
+    platform = mesh.devices.flat[0].platform
+
     def shard(batch: Any, shared: Any) -> Any:
-        one = batch_map(lambda item: function(item, *shared), mesh.devices.flat[0].platform, at_once)
-        return one(batch)
+        return batch_map(lambda item: function(item, *shared), platform, at_once)(batch)
 
     split = jax.shard_map(shard, mesh=mesh, in_specs=(SPLIT, WHOLE), out_specs=SPLIT, check_vma=False)
-    return jax.jit(split, in_shardings=(NamedSharding(mesh, SPLIT), NamedSharding(mesh, WHOLE)))
+    shardings = NamedSharding(mesh, SPLIT), NamedSharding(mesh, WHOLE)
+    return jax.jit(split, in_shardings=shardings, compiler_options=WHOLE_OPERATIONS if platform == "cpu" else None)
 
 
 def _to_host(results: Any) -> Any:

@@ -172,8 +172,9 @@ def _fill(grid: Grid, table: Array, slope: Float32[Array, ""]) -> Upright:
     """Return the packed union of the segments: cells up to the furthest end so far, rows moved into place."""
     table = table.reshape(grid.steps, WORD, grid.phases * grid.groups * grid.line_words)
     nothing = jnp.zeros((WORD, grid.phases * grid.line_words), table.dtype)
-    highest = jnp.moveaxis(jnp.max(table, axis=0).reshape(WORD, grid.groups, grid.phases * grid.line_words), 1, 0)
-    _, before = jax.lax.scan(lambda far, group: (jnp.maximum(far, group), far), nothing, highest)
+    # Written out: XLA's own reduction of bytes leaves the device's thread.
+    highest = functools.reduce(jnp.maximum, table).reshape(WORD, grid.groups, grid.phases * grid.line_words)
+    _, before = jax.lax.scan(lambda far, group: (jnp.maximum(far, group), far), nothing, jnp.moveaxis(highest, 1, 0))
     before = optimization_barrier(jnp.moveaxis(before, 0, 1).reshape(WORD, grid.phases * grid.groups * grid.line_words))
     row = np.arange(grid.rows)
     pair = np.repeat(

@@ -6,7 +6,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from rotajax.train.belief import Habits, Tables, choose, know_nothing, likelihood, move, see, worth
+from rotajax.train.belief import Habits, Tables, choose, likelihood, see, worth
+from rotajax.train.memory import Memory, after, been, nothing
 from rotajax.train.net import PoseNet
 from rotajax.train.nudge import Offset
 from rotajax.train.world import Pictures
@@ -21,31 +22,40 @@ class Agent(eqx.Module):
     habits: Habits
     history: bool = eqx.field(static=True)
 
-    def look(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables) -> tuple[Any, Any, Offset]:
-        """Return the beliefs after a batch of pictures, each rotation's expected worth, [B, 24], and the offsets."""
+    def look(self, seen: Pictures, memory: Memory, lookup: Tables) -> tuple[Memory, Float32[Array, "B 24"], Offset]:
+        """Return the memory after a batch of pictures, each rotation's expected worth, and the offsets."""
         logits, offsets = self.net(seen.target, seen.view, seen.current)
+        if not self.history:
+            memory = self.renewed(memory, jnp.ones(len(logits), bool))
 
         def one(logits: Array, belief: Array) -> tuple[Array, Array]:
-            evidence = likelihood(logits, self.tilts, self.habits)
-            belief = see(belief if self.history else know_nothing(), evidence, self.habits, lookup)
+            belief = see(belief, likelihood(logits, self.tilts, self.habits), self.habits, lookup)
             return belief, worth(belief, self.habits, lookup)
 
-        return (*jax.vmap(one)(logits, beliefs), offsets)
+        beliefs, values = jax.vmap(one)(logits, memory.belief)
+        return Memory(belief=beliefs, trail=memory.trail, turns=memory.turns), values, offsets
 
-    def choose(self, beliefs: Array, values: Array, offsets: Offset, lookup: Tables) -> Int32[Array, "B"]:
-        """Return the chosen rotations for what `look` returned."""
-        return jax.vmap(choose, (0, 0, 0, None, None))(beliefs, values, offsets, self.habits, lookup)
-
-    def act(self, seen: Pictures, beliefs: Float32[Array, "B cells"], lookup: Tables):
-        """Return the chosen rotations, [B], and the beliefs after them."""
-        beliefs, values, offsets = self.look(seen, beliefs, lookup)
-        actions = self.choose(beliefs, values, offsets, lookup)
-        return actions, self.move(beliefs, actions, lookup)
+    def act(self, seen: Pictures, memory: Memory, lookup: Tables) -> tuple[Int32[Array, "B"], Memory]:
+        """Return the chosen rotations and the memory after them."""
+        memory, values, offsets = self.look(seen, memory, lookup)
+        barred = jax.vmap(been)(memory)
+        pick = jax.vmap(choose, (0, 0, 0, 0, None, None))
+        actions = pick(memory.belief, values, offsets, barred, self.habits, lookup)
+        return actions, self.moved(memory, actions, lookup)
 
     @staticmethod
-    def move(beliefs: Array, actions: Int32[Array, "B"], lookup: Tables, ended: Bool[Array, "B"] | None = None):
-        """Return beliefs after actions; where a game ended, those of a fresh one."""
-        beliefs = jax.lax.map(lambda item: move(item[0], item[1], lookup), (beliefs, actions))
-        if ended is not None:
-            beliefs = jnp.where(ended[:, None], know_nothing()[None], beliefs)
-        return beliefs
+    def moved(memory: Memory, actions: Int32[Array, "B"], lookup: Tables) -> Memory:
+        """Return the memory after actions; game by game, for a belief's move is a gather."""
+        return jax.lax.map(lambda item: after(item[0], item[1], lookup), (memory, actions))
+
+    @staticmethod
+    def renewed(memory: Memory, ended: Bool[Array, "B"]) -> Memory:
+        """Return the memory with that of a fresh game where one ended."""
+        pick = jax.vmap(lambda end, kept: jax.tree.map(lambda a, b: jnp.where(end, a, b), nothing(), kept))
+        return pick(ended, memory)
+
+
+def acted(agent: Agent, seen: Pictures, memory: Memory, lookup: Tables) -> Any:
+    """Return the rotation chosen in one game, and the memory after it."""
+    seen, memory = jax.tree.map(lambda leaf: leaf[None], (seen, memory))
+    return jax.tree.map(lambda leaf: leaf[0], agent.act(seen, memory, lookup))

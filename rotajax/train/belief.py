@@ -130,15 +130,20 @@ def leads_to(offset: Float32[Array, "3"], lookup: Tables) -> Float32[Array, "24"
 
 
 def choose(
-    belief: Float32[Array, "cells"], values: Float32[Array, "24"], offset: Offset, habits: Habits, lookup: Tables
+    belief: Float32[Array, "cells"],
+    values: Float32[Array, "24"],
+    offset: Offset,
+    barred: Bool[Array, "24"],
+    habits: Habits,
+    lookup: Tables,
 ) -> Int32[Array, ""]:
     """Return the rotation worth most, or near the target the one that aims best: by the offset that the pictures show
-    where they show one, else by the belief once that is clear."""
+    where they show one, else by the belief once that is clear. None of those barred."""
     angles, mass = aim(belief, lookup)
+    angles, offsets = (jnp.where(barred, jnp.float32(360), a) for a in (angles, leads_to(offset.vector, lookup)))
     close = (mass > SURE) & (jnp.min(angles) < CLOSE_DEG)
-    action = jnp.where(close, jnp.argmin(angles), jnp.argmax(values))
-    shown = shows(offset, habits)
-    return jnp.where(shown, jnp.argmin(leads_to(offset.vector, lookup)), action).astype(jnp.int32)
+    action = jnp.where(close, jnp.argmin(angles), jnp.argmax(jnp.where(barred, jnp.float32(-1), values)))
+    return jnp.where(shows(offset, habits), jnp.argmin(offsets), action).astype(jnp.int32)
 
 
 def shows(offset: Offset, habits: Habits) -> Bool[Array, ""]:

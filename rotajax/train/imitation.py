@@ -64,19 +64,18 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         player = agent(learner)
 
         def turn(carry: tuple, _: None) -> tuple[tuple, tuple]:
-            games, seen, beliefs = carry
+            games, seen, memory = carry
             R, icon = games.state.R, games.icon
-            beliefs, values, offsets = player.look(seen, beliefs, lookup)
-            actions = player.choose(beliefs, values, offsets, lookup)
+            actions, memory = player.act(seen, memory, lookup)
             games, step = advance_many(games, actions, world, params, nothing)
-            beliefs = Agent.move(beliefs, actions, lookup, step.outcome != RUNNING)
-            return (games, step.seen, beliefs), ((seen, icon, R), step.outcome)
+            memory = Agent.renewed(memory, step.outcome != RUNNING)
+            return (games, step.seen, memory), ((seen, icon, R), step.outcome)
 
-        carry = (learner.games, learner.seen, learner.beliefs)
+        carry = (learner.games, learner.seen, learner.memory)
         carry, (met, outcomes) = jax.lax.scan(turn, carry, None, length=recipe.turns)
         met = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), met)
-        games, seen, beliefs = carry
-        return replace(learner, games=games, seen=seen, beliefs=beliefs), (met, outcomes)
+        games, seen, memory = carry
+        return replace(learner, games=games, seen=seen, memory=memory), (met, outcomes)
 
     def loss(net: Any, batch: Batch, lookup: Tables) -> tuple[Array, tuple[Array, ...]]:
         logits, offsets = eqx.combine(net, rest)(batch.seen.target, batch.seen.view, batch.seen.current)

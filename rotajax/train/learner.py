@@ -9,7 +9,7 @@ import optax
 
 from rotajax.env.state import Params
 from rotajax.train.env import Game, begin_many
-from rotajax.train.grid import CELLS
+from rotajax.train.memory import Memory, nothing
 from rotajax.train.recipe import Recipe
 from rotajax.train.world import Pictures, World
 from rotajax.types import Array, Float32, Int32, Key, struct
@@ -24,7 +24,7 @@ class Learner:
     tilts: Float32[Array, "tilts"]  # each tilt's share of the labels so far
     games: Game
     seen: Pictures
-    beliefs: Float32[Array, "B cells"]
+    memory: Memory
     key: Key[Array, ""]
     update: Int32[Array, ""]
 
@@ -48,7 +48,7 @@ def fresh(
         tilts=tilts,
         games=games,
         seen=seen,
-        beliefs=jnp.zeros((recipe.games, CELLS), jnp.float32),
+        memory=jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (recipe.games, *leaf.shape)), nothing()),
         key=key,
         update=jnp.int32(0),
     )

@@ -11,8 +11,9 @@ from rotajax.env.rollout import Episodes, play_out
 from rotajax.env.state import Params, State
 from rotajax.env.step import reset, step
 from rotajax.tasks.task import Task
-from rotajax.train.agent import Agent
-from rotajax.train.belief import Tables, know_nothing, tables
+from rotajax.train.agent import Agent, acted
+from rotajax.train.belief import Tables, tables
+from rotajax.train.memory import Memory, nothing
 from rotajax.train.picture import small
 from rotajax.train.world import Pictures
 from rotajax.types import Array, Int32
@@ -27,13 +28,12 @@ def episode(task: Task, params: Params, agent: Agent, lookup: Tables) -> Episode
     """Return one game of a player."""
     first, observation = reset(task, params)
 
-    def turn(state: State, memory: tuple[Pictures, Array]) -> tuple[State, tuple[Pictures, Array], Int32[Array, ""]]:
-        seen, belief = memory
-        actions, beliefs = agent.act(jax.tree.map(lambda leaf: leaf[None], seen), belief[None], lookup)
-        state, observation = step(state, actions[0], params)
-        return state, (as_seen(observation), beliefs[0]), actions[0]
+    def turn(state: State, known: tuple[Pictures, Memory]) -> tuple[State, tuple[Pictures, Memory], Int32[Array, ""]]:
+        action, memory = acted(agent, *known, lookup)
+        state, observation = step(state, action, params)
+        return state, (as_seen(observation), memory), action
 
-    return play_out(first, (as_seen(observation), know_nothing()), turn)
+    return play_out(first, (as_seen(observation), nothing()), turn)
 
 
 def play(agent: Agent, tasks: Task, params: Params | None = None) -> Episodes:

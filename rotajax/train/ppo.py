@@ -1,7 +1,7 @@
 """PPO on the same network: the rotation is drawn from the expected worths, sharpened by a learnt number.
 
 The filter's belief belongs to what is observed: a minibatch takes it as it was before the picture. STOP is never drawn:
-a game that is aligned ends by itself.
+a game that is aligned ends by itself. No rotation is barred.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from rotajax.train.belief import Habits, Tables
 from rotajax.train.env import advance_many
 from rotajax.train.layers import Dense
 from rotajax.train.learner import Learner, fresh, passes
+from rotajax.train.memory import Memory
 from rotajax.train.policy import blank_policy, make_net
 from rotajax.train.recipe import Recipe
 from rotajax.train.world import Pictures, World
@@ -53,7 +54,7 @@ class Turn:
     """What a minibatch needs of a turn."""
 
     seen: Pictures
-    belief: Float32[Array, "*B cells"]
+    memory: Memory
     clock: Float32[Array, "*B 2"]
     action: Int32[Array, "*B"]
     log_chance: Float32[Array, "*B"]
@@ -85,11 +86,11 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
     _, rest = make_net(recipe)
     _, critic_rest = eqx.partition(Critic(key=jax.random.key(0)), eqx.is_array)
 
-    def judge(net: Any, tilts: Array, seen: Pictures, beliefs: Array, clock: Array, lookup: Tables) -> tuple:
+    def judge(net: Any, tilts: Array, seen: Pictures, memory: Memory, clock: Array, lookup: Tables) -> tuple:
         player = Agent(net=eqx.combine(net["net"], rest), tilts=tilts, habits=Habits(), history=recipe.history)
-        beliefs, worths, _ = player.look(seen, beliefs, lookup)
+        memory, worths, _ = player.look(seen, memory, lookup)
         value = eqx.combine(net["critic"], critic_rest)(jax.lax.stop_gradient(worths), clock)
-        return beliefs, jax.nn.log_softmax(jnp.exp(net["sharpness"]) * worths), value
+        return memory, jax.nn.log_softmax(jnp.exp(net["sharpness"]) * worths), value
 
     def clock_of(state: Any) -> Float32[Array, "B 2"]:
         return jnp.stack([state.decisions / params.max_decisions, state.stale / params.patience], -1).astype(
@@ -100,15 +101,15 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
         def turn(carry: tuple, turn_key: Array) -> tuple[tuple, Turn]:
             games, seen, before = carry
             clock = clock_of(games.state)
-            beliefs, logs, value = judge(learner.net, learner.tilts, seen, before, clock, lookup)
+            memory, logs, value = judge(learner.net, learner.tilts, seen, before, clock, lookup)
             action = jax.random.categorical(turn_key, logs).astype(jnp.int32)
             games, step = advance_many(games, action, world, params, REWARD)
             ended = step.outcome != RUNNING
-            beliefs = Agent.move(beliefs, action, lookup, ended)
+            memory = Agent.renewed(Agent.moved(memory, action, lookup), ended)
             chance = jnp.take_along_axis(logs, action[:, None], axis=1)[:, 0]
             kept = Turn(
                 seen=seen,
-                belief=before,
+                memory=before,
                 clock=clock,
                 action=action,
                 log_chance=chance,
@@ -117,12 +118,12 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
                 ended=ended,
                 outcome=step.outcome,
             )
-            return (games, step.seen, beliefs), kept
+            return (games, step.seen, memory), kept
 
-        carry = (learner.games, learner.seen, learner.beliefs)
-        (games, seen, beliefs), turns = jax.lax.scan(turn, carry, jax.random.split(key, recipe.turns))
-        _, _, last = judge(learner.net, learner.tilts, seen, beliefs, clock_of(games.state), lookup)
-        return replace(learner, games=games, seen=seen, beliefs=beliefs), turns, last
+        carry = (learner.games, learner.seen, learner.memory)
+        (games, seen, memory), turns = jax.lax.scan(turn, carry, jax.random.split(key, recipe.turns))
+        _, _, last = judge(learner.net, learner.tilts, seen, memory, clock_of(games.state), lookup)
+        return replace(learner, games=games, seen=seen, memory=memory), turns, last
 
     def advantages(turns: Turn, last: Float32[Array, "B"]) -> Float32[Array, "T B"]:
         def back(carry: tuple, turn: tuple) -> tuple[tuple, Array]:
@@ -138,7 +139,7 @@ def make_update(recipe: Recipe, params: Params) -> Callable[[Learner, World, Tab
 
     def loss(net: Any, tilts: Array, batch: tuple, lookup: Tables) -> tuple[Array, tuple]:
         turns, advantage, goal = batch
-        _, logs, value = judge(net, tilts, turns.seen, turns.belief, turns.clock, lookup)
+        _, logs, value = judge(net, tilts, turns.seen, turns.memory, turns.clock, lookup)
         chance = jnp.take_along_axis(logs, turns.action[:, None], axis=1)[:, 0]
         ratio = jnp.exp(chance - turns.log_chance)
         scaled = (advantage - jnp.mean(advantage)) / (jnp.std(advantage) + jnp.float32(1e-6))

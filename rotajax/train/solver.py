@@ -8,7 +8,6 @@ import io
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from PIL import Image
 
@@ -19,9 +18,10 @@ from rotajax.render.panel import STRIP
 from rotajax.render.shade import BACKGROUND
 from rotajax.solvers.question import Question, Turn
 from rotajax.solvers.reply import Reply
-from rotajax.train.agent import Agent
-from rotajax.train.belief import Tables, know_nothing, tables
+from rotajax.train.agent import Agent, acted
+from rotajax.train.belief import Tables, tables
 from rotajax.train.extra import require_extra
+from rotajax.train.memory import Memory, nothing
 from rotajax.train.picture import small
 from rotajax.train.policy import identity, load_agent
 from rotajax.train.world import Pictures
@@ -29,40 +29,31 @@ from rotajax.types import Array
 
 
 class CheckpointSolver:
-    """A solver whose beliefs are kept an episode, and found again from the history where a run was resumed."""
+    """A solver whose memory is kept an episode, and found again from the history where a run was resumed."""
 
     def __init__(self, folder: str | Path):
         self.agent = load_agent(folder)
         self.asked = {"checkpoint": identity(folder)}
         self._lookup = jax.device_put(tables())
-        self._act = jax.jit(_act)
-        # Episode: the turn that its belief is for.
-        self._beliefs: dict[str, tuple[int, Array]] = {}
+        self._act, self._after = jax.jit(_act), jax.jit(_after)
+        # Episode: the turn that its memory is for.
+        self._memories: dict[str, tuple[int, Memory]] = {}
 
     async def __call__(self, question: Question) -> Reply:
         """Return the next rotation."""
-        turn, belief = self._beliefs.pop(question.episode, (0, know_nothing()))
+        turn, memory = self._memories.pop(question.episode, (0, nothing()))
         if not question.condition.history:
-            belief = know_nothing()
+            memory = nothing()
         elif turn != question.turn:
-            belief = know_nothing()
+            memory = nothing()
             for earlier in question.history:
-                view = question.view is not None
-                pictures = _unpanelled(earlier, view)
-                _, seen = self._look(pictures, belief)
-                belief = self._moved(seen, action_index(earlier.action, earlier.angle))
-        action, seen = self._look((question.target, question.view, question.current), belief)
-        self._beliefs[question.episode] = (question.turn + 1, self._moved(seen, action))
-        return Reply(action=action)
-
-    def _look(self, pictures: tuple, belief: Array) -> tuple[int, Array]:
-        target, view, current = pictures
-        view = np.full((SIZE, SIZE), BACKGROUND, np.uint8) if view is None else view
-        action, seen = self._act(self.agent, self._lookup, target, view, current, belief)
-        return int(action), seen
-
-    def _moved(self, belief: Array, action: int) -> Array:
-        return Agent.move(belief[None], jnp.array([action], jnp.int32), self._lookup)[0]
+                pictures = _unpanelled(earlier, question.view is not None)
+                action = np.int32(action_index(earlier.action, earlier.angle))
+                memory = self._after(self.agent, self._lookup, *_shown(*pictures), memory, action)
+        pictures = _shown(question.target, question.view, question.current)
+        action, memory = self._act(self.agent, self._lookup, *pictures, memory)
+        self._memories[question.episode] = (question.turn + 1, memory)
+        return Reply(action=int(action))
 
 
 def build(args: argparse.Namespace) -> CheckpointSolver:
@@ -72,10 +63,22 @@ def build(args: argparse.Namespace) -> CheckpointSolver:
     return CheckpointSolver(args.argument)
 
 
-def _act(agent: Agent, lookup: Tables, target: Array, view: Array, current: Array, belief: Array) -> tuple:
+def _act(agent: Agent, lookup: Tables, target: Array, view: Array, current: Array, memory: Memory) -> tuple:
+    return acted(agent, Pictures(target=small(target), view=small(view), current=small(current)), memory, lookup)
+
+
+def _after(
+    agent: Agent, lookup: Tables, target: Array, view: Array, current: Array, memory: Memory, action: Array
+) -> Memory:
+    """Return the memory after an action that was taken, whatever would be chosen now."""
     seen = Pictures(target=small(target)[None], view=small(view)[None], current=small(current)[None])
-    beliefs, values, offsets = agent.look(seen, belief[None], lookup)
-    return agent.choose(beliefs, values, offsets, lookup)[0], beliefs[0]
+    memory, _, _ = agent.look(seen, jax.tree.map(lambda leaf: leaf[None], memory), lookup)
+    return jax.tree.map(lambda leaf: leaf[0], agent.moved(memory, action[None], lookup))
+
+
+def _shown(target: np.ndarray, view: np.ndarray | None, current: np.ndarray) -> tuple:
+    """Return the pictures; a blank view where none is shown."""
+    return target, np.full((SIZE, SIZE), BACKGROUND, np.uint8) if view is None else view, current
 
 
 def _unpanelled(turn: Turn, auxiliary: bool) -> tuple:

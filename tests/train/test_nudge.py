@@ -124,6 +124,7 @@ def test_near_the_target_the_rotation_that_leads_closest_is_taken(lookup):
             know_nothing(),
             jnp.zeros(24),
             Offset(vector=v, spread=jnp.float32(-5), near=jnp.float32(5)),
+            jnp.zeros(24, bool),
             Habits(),
             lookup,
         )
