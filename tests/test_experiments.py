@@ -44,7 +44,7 @@ def played(tmp_path_factory):
 def test_each_script_is_in_the_readme_and_tested():
     text = (ROOT / "experiments" / "README.md").read_text()
     assert all(f"| `{script}` |" in text for script in SCRIPTS)
-    assert sorted([*FILES, "table6_7_paths"]) == SCRIPTS
+    assert sorted([*FILES, "split_draws", "table6_7_paths"]) == SCRIPTS
 
 
 @pytest.mark.parametrize("script", FILES)
@@ -69,6 +69,23 @@ def test_a_script_plays_where_no_run_is_given(tmp_path):
     # Played once: the second time its run is read.
     again = run("table9_trajectories", *words)
     assert again.stdout == done.stdout
+
+
+def test_the_figures_of_drawn_splits_lie_about_those_of_the_whole(tmp_path):
+    """On the embedded suite, whose tasks carry reference paths; drawing all that are long enough leaves no spread."""
+    words = ["--policies", "pose_greedy", "--limit", 16, "--draws", 20, "--out", tmp_path]
+    done = run("split_draws", *words, "--places", 8)
+    assert done.returncode == 0, done.stderr
+    rows = {row["metric"]: row for row in json.loads((tmp_path / "split_draws.json").read_text())}
+    assert rows["steps"]["low"] < rows["steps"]["all"] < rows["steps"]["high"]
+    assert 0 <= rows["steps"]["beyond"] <= 100
+    assert rows["success_pct"]["low"] == rows["success_pct"]["high"] == 100.0
+    every = run("split_draws", *words, "--places", 16)
+    assert every.returncode == 0, every.stderr
+    rows = {row["metric"]: row for row in json.loads((tmp_path / "split_draws.json").read_text())}
+    assert rows["steps"]["low"] == rows["steps"]["high"] == pytest.approx(rows["steps"]["all"])
+    more = run("split_draws", *words, "--places", 17)
+    assert "select: places" in more.stderr
 
 
 def test_given_rates_have_the_papers_intervals(tmp_path):
