@@ -124,6 +124,35 @@ def test_full_disk(layers, gets_around):
         assert goes_on(third)
 
 
+@pytest.mark.parametrize("make", ["os.mkdir(f'd{n}')", "open(f'closed/{n}', 'w').write('x')"])
+def test_names_fill_a_workspace_too(layers, make):
+    code = f"""
+        import os
+        os.mkdir("closed", 0o300)  # its names cannot be listed
+        for n in range(100_000):
+            {make}
+    """
+    first, second = play(layers, code, AGAIN)
+    if layers.namespaces:
+        assert "No space left on device" in first.output
+    else:
+        assert first.ended == "workspace"
+    assert goes_on(second)
+
+
+def test_trimming_keeps_what_was_there_first(opens):
+    if opens["filters"]:
+        pytest.skip(opens["filters"])
+    code = """
+        for n in range(100_000):
+            open(f"small{n}", "w").write("x")
+    """
+    left = "import os; print(open('kept').read(), len(os.listdir('.')))"
+    first, second = play(KINDS["filters"], code, left, files={"kept": b"here"})
+    assert first.ended == "workspace"
+    assert second.output == f"here {(SMALL.workspace_mib << 20) // 2 // (16 << 10)}\n"
+
+
 def test_one_large_file_ends_at_the_limit_of_files(layers):
     code = """
         import os
@@ -280,6 +309,8 @@ def test_cancelling_ends_what_runs(layers):
         task = asyncio.create_task(box.run("while True: pass"))
         await asyncio.sleep(0.5)
         inside = children(box._process.pid)
+        # Where the machine runs out of memory, it is not the host that goes.
+        assert {Path(f"/proc/{each}/oom_score_adj").read_text() for each in inside} == {"1000\n"}
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -196,7 +196,7 @@ def _ending(outcome: Outcome, limits: Limits) -> str:
     stopped = {
         "time": f"the limit of {limits.seconds:g} s",
         "output": f"the limit of {limits.output_bytes} bytes of output",
-        "workspace": f"the limit of {limits.workspace_mib} MiB of files; the newest files are removed",
+        "workspace": f"the limit of {limits.workspace_mib} MiB of files; files are removed, the newest first",
         "lost": "the end of the sandbox itself",
     }
     if outcome.ended in stopped:

@@ -79,7 +79,7 @@ class Jail:
             _end_orphans()
         if why:
             raise OSError(1, f"the jail did not shut: {why.decode()}")
-        if self.room.temporary and files.size(self.room.workspace) > self.megabytes << 20:
+        if self._full():
             ended = "workspace"
             files.trim(self.room.workspace, self.megabytes << 20)
         return {
@@ -137,12 +137,17 @@ class Jail:
                         return "output", bytes(output[: request["output_bytes"]])
                 elif handle in ready:
                     return "exit", bytes(output)
-                if self.room.temporary and time.monotonic() > looked + _TICK:
-                    if files.size(self.room.workspace) > self.megabytes << 20:
+                if time.monotonic() > looked + _TICK:
+                    if self._full():
                         return "workspace", bytes(output)
                     looked = time.monotonic()
         finally:
             os.close(handle)
+
+    def _full(self) -> bool:
+        """Whether a workspace that the kernel does not limit holds more than it may."""
+        most = self.megabytes << 20
+        return self.room.temporary is not None and files.size(self.room.workspace, most) > most
 
     def list(self, request: dict) -> dict:
         """The regular files of the workspace: name -> [bytes, time of change], never through a link."""
@@ -201,6 +206,7 @@ def _send(answer: dict) -> None:
 def main() -> None:
     """Serve one host until its end of the input is closed."""
     kernel.adopt_orphans()
+    kernel.be_first_to_go()
     jail = None
     try:
         while (request := _receive()) is not None:
