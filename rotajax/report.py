@@ -16,6 +16,7 @@ from rotajax.reports.figures import figures
 from rotajax.reports.files import require_parquet, table_files
 from rotajax.reports.page import page
 from rotajax.reports.replay import replays
+from rotajax.reports.successors import successor_files
 
 FORMAT = "rotajax.report/1"
 META = "report.json"
@@ -34,6 +35,7 @@ def write_report(
     replay: int = 2500,
     paper: bool | None = None,
     parquet: bool = False,
+    successors: bool = False,
     check: bool = True,
     draw: int = 200,
     progress: bool = True,
@@ -42,10 +44,10 @@ def write_report(
 
     suite: folder or name (default: the embedded suite of the runs' id); pairing: which methods to compare, of the
     report's entries; replay: episodes of a method to replay on the page, at most; paper: show the paper's rows
-    (default: for icons of its collection); check: refuse runs that do not replay; draw: states of a run, by chance,
-    whose IoU must be that of the silhouettes drawn again (0 where check is False). An earlier report in `out` is
-    replaced. Raises ValueError for what `load` refuses, and for a folder that holds something else; nothing is
-    written then.
+    (default: for icons of its collection); successors: write the 24-successor tables as well; check: refuse runs that
+    do not replay; draw: states of a run, by chance, whose IoU must be that of the silhouettes drawn again (0 where
+    check is False). An earlier report in `out` is replaced. Raises ValueError for what `load` refuses, and for a folder
+    that holds something else; nothing is written then.
     """
     out = Path(out)
     old = _require_place(out)
@@ -73,6 +75,7 @@ def write_report(
         files |= table_files(table, parquet=parquet)
     for name, (_, png, svg) in pictures.items():
         files |= {f"{name}.png": png, f"{name}.svg": svg}
+    files |= successor_files(entries, parquet=parquet) if successors else {}
     html = page(title, _facts(analyses, entries), tables, pictures, replays(entries, replay))
     return _write(out, old, files | {"index.html": html.encode()}, analyses)
 

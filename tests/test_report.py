@@ -200,6 +200,36 @@ def test_parquet_reads_back(played, tmp_path):
     assert [row["steps"] for row in rows] == [3, 3, 2, 2]
 
 
+def test_successor_tables_are_stored_when_asked_for(played, tmp_path):
+    words = ("--successors", "--replays", 0)
+    assert report(played, tmp_path / "out", *words) == 0
+    data = (tmp_path / "out" / "successors.npz").read_bytes()
+    assert report(played, tmp_path / "out", *words) == 0
+    assert (tmp_path / "out" / "successors.npz").read_bytes() == data
+    with np.load(tmp_path / "out" / "successors.npz") as found:
+        table = dict(found)
+    methods = load(*played).methods
+    # Three rotations on each of two tasks; one less for who stops.
+    assert table["policy"].tolist() == [method.name for method in methods for _ in range(len(method.steps))]
+    assert table["pose_error_after"].shape == (6 + 4, 24)
+    # What was taken is what the run says, and YAW_POS 30 is where the policies began.
+    taken = table["pose_error_after"][np.arange(10), table["action"]]
+    assert taken == pytest.approx(np.concatenate([method.steps.pose_error_after for method in methods]), abs=1e-4)
+    assert table["actions"][table["action"][0]] == "YAW_POS_30"
+    assert table["pose_error_before"][table["t"] == 1] == pytest.approx(taken[table["t"] == 0])
+    assert report(played, tmp_path / "out", "--replays", 0) == 0
+    assert not (tmp_path / "out" / "successors.npz").exists()
+
+
+def test_successor_tables_in_parquet(played, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    assert report(played, tmp_path / "out", "--successors", "--parquet", "--replays", 0) == 0
+    columns = pq.read_table(tmp_path / "out" / "successors.parquet").to_pydict()
+    with np.load(tmp_path / "out" / "successors.npz") as table:
+        assert columns["pose_error_YAW_POS_30"] == table["pose_error_after"][:, 11].tolist()
+        assert columns["task"] == table["task"].tolist()
+
+
 def test_marks_and_bars_in_markdown():
     rows = [{"name": "a|b", "x": None, "x_ci95": None, "x_ci95_reason": "why"}, {"name": "c", "x": -0.001}]
     table = Table("t", "T", "N.", (Column("name", "name"), Column("x", "x", 2)), rows)

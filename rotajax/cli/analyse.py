@@ -68,6 +68,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", action=argparse.BooleanOptionalAction, help="show the paper's rows as well")
     parser.add_argument("--parquet", action="store_true", help="write the tables as Parquet too (needs pyarrow)")
     parser.add_argument(
+        "--successors",
+        action="store_true",
+        help="write the pose errors after all 24 rotations at every pose too, successors.npz",
+    )
+    parser.add_argument(
         "--draw",
         type=int,
         default=200,
@@ -130,6 +135,7 @@ def _options(args: argparse.Namespace) -> dict:
         "coverage": args.coverage,
         "paper": args.paper,
         "parquet": args.parquet,
+        "successors": args.successors,
         "check": not args.no_check,
         "draw": args.draw,
     }

@@ -20,7 +20,7 @@ def table_files(table: Table, *, parquet: bool = False) -> dict[str, bytes]:
         f"{table.name}.csv": _csv(rows).encode(),
         f"{table.name}.json": (json.dumps(list(table.rows), indent=1, allow_nan=False) + "\n").encode(),
     }
-    return found | ({f"{table.name}.parquet": _parquet(rows)} if parquet else {})
+    return found | ({f"{table.name}.parquet": parquet_bytes(rows)} if parquet else {})
 
 
 def markdown(table: Table) -> str:
@@ -66,13 +66,14 @@ def _csv(rows: list[dict]) -> str:
     return text.getvalue()
 
 
-def _parquet(rows: list[dict]) -> bytes:
+def parquet_bytes(rows: list[dict] | dict) -> bytes:
+    """Return rows, or columns by name, as Parquet. Raises ValueError where pyarrow is not installed."""
     require_parquet()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows), sink)
+    pq.write_table(pa.table(rows) if isinstance(rows, dict) else pa.Table.from_pylist(rows), sink)
     return sink.getvalue()
 
 
