@@ -15,7 +15,7 @@ from rotajax.reports.files import markdown
 from rotajax.reports.layout import Column, Table, mark
 from rotajax.reports.replay import replays
 from rotajax.tasks.folder import mask_sha256
-from runs import ASKED, write_run
+from runs import ASKED, episode, write_run
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +107,22 @@ def test_compare_has_paired_differences_and_matched_states(played, tmp_path):
     assert matched[0]["iou_change"] == pytest.approx(0.05, abs=1e-6)
     assert matched[1]["iou_change"] == pytest.approx((-0.2 - 0.1) / 2, abs=1e-6)
     assert (tmp_path / "out" / "matched.svg").exists()
+
+
+def test_methods_that_never_met_have_reasons_and_an_empty_picture(played, tmp_path):
+    run, suite = played
+    lines = [json.loads(line) for line in (run / "episodes.jsonl").read_text().splitlines()]
+    task = next(line for line in lines if line["policy"] == "good")
+    stop = episode(task["task"], 0, np.reshape(task["rotation"], (3, 3)), [("STOP", 0)], [0.4, 0.4], "stop", "good")
+    with open_run(tmp_path / "still", json.loads((run / "run.json").read_text())["asked"], device="none") as writer:
+        writer.append(stop)
+    words = ("--suite", suite, "--no-coverage", "--replays", 0, "--out", tmp_path / "out")
+    assert analyse("compare", tmp_path / "still", run, *words) == 0
+    matched = json.loads((tmp_path / "out" / "matched.json").read_text())
+    assert [(row["pairs"], row["iou_change"], row["iou_change_ci95_reason"]) for row in matched] == [
+        (0, None, "nothing to average")
+    ] * 3
+    assert (tmp_path / "out" / "matched.png").exists()
 
 
 def test_two_runs_pair_methods_of_one_name(played, tmp_path):

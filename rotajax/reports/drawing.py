@@ -54,8 +54,9 @@ def _saved(figure: "Figure", form: str, metadata: dict) -> bytes:
 
 
 def legend(axes: "Axes", columns: int) -> None:
-    """Put the legend below the axes."""
-    axes.figure.legend(loc="outside lower center", ncols=columns, fontsize="small", frameon=False)
+    """Put the legend below the axes, if anything was drawn."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.figure.legend(loc="outside lower center", ncols=columns, fontsize="small", frameon=False)
 
 
 def label(row: dict) -> str:
