@@ -12,7 +12,7 @@ PARALLEL = ("Numba + OpenCV", "PyTorch")
 
 def cases(inputs: Inputs, quick: bool) -> list[Case]:
     """Return two works: many poses by spans alone, and fewer exactly, beside the peers that run in parallel."""
-    spans, splats = (4, 4) if quick else (1024, 32)
+    spans, splats = (4, 4) if quick else (1024, 64)
     return [
         _case(f"IoU of {spans:,} poses by spans, a solid of the {inputs.name}", "span", spans, ()),
         _case(
