@@ -29,6 +29,8 @@ def main(experiment: Callable[[], None]) -> None:
             print(" ".join(str(error).split()), file=sys.stderr)
             sys.exit(2)
 
+    for flag in (SUITE, LIMIT, SEED, OUT, RUNS):  # else --help shows those of the script alone
+        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[flag.name])
     app.run(run)
 
 
