@@ -1,6 +1,7 @@
 """`rotajax serve-fake`: a local endpoint that plays from pictures, for tests and demonstrations."""
 
 import argparse
+import os
 from pathlib import Path
 
 _EPILOG = """\
@@ -36,6 +37,9 @@ def add(commands: argparse._SubParsersAction, style: type) -> None:
     parser.add_argument(
         "--refuse", nargs="+", default=[], metavar="NAME", help="parameters to refuse, such as max_tokens temperature"
     )
+    parser.add_argument(
+        "--key-env", metavar="NAME", help="variable with the only key that is let in (default: any key)"
+    )
     parser.add_argument("--log", type=Path, metavar="FILE", help="write a JSON line for every answered request")
     parser.set_defaults(run=run)
 
@@ -54,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     prepare_jax(devices=1)
     faults = Faults(read_faults(args.faults), args.fault_rate, args.seed)
     player = make_player(args.play, suite=args.suite, seed=args.seed)
-    manners = Manners(model=args.model, refused=tuple(args.refuse), max_images=args.max_images)
+    key = os.environ.get(args.key_env) if args.key_env else None
+    require(not args.key_env or bool(key), f"serve-fake: --key-env {args.key_env}", "a variable that is set", "none")
+    manners = Manners(model=args.model, key=key, refused=tuple(args.refuse), max_images=args.max_images)
     app = make_app(player, manners=manners, faults=faults, log=AnswerLog(args.log))
     serve(app, args.host, args.port, lambda base: print(f"serving model {args.model} at {base}", flush=True))
     return 0

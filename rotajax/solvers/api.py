@@ -5,7 +5,7 @@ answer counts if it has output tokens. One without any is a failed transmission;
 apart, and after as many of them in a row as there may be retries it is the endpoint's failure, not the model's.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from rotajax.solvers.parse import Answer, read_answer
 from rotajax.solvers.price import Budget, Price, paid
 from rotajax.solvers.prompt import make_prompt
 from rotajax.solvers.question import Question
-from rotajax.solvers.reply import InfrastructureError, Reply, Solver
+from rotajax.solvers.reply import InfrastructureError, Prepare, Reply, Solver
 from rotajax.solvers.usage import NOTHING, Usage
 
 RETRIES = 6
@@ -27,13 +27,13 @@ def api_solver(
     retries: int = RETRIES,
     price: Price | None = None,
     budget: Budget | None = None,
-    prepare: Callable[[], Awaitable[Sequence[str]]] | None = None,
+    prepare: Prepare | None = None,
 ) -> Solver:
     """Return the solver of a client's model.
 
     retries: answers asked for after the first, for a legal one; a question without any ends in the Reply's failure, the
     last answer's code. budget: checked before every request, and needs a price. prepare: awaited once before the first
-    question of a run, such as a preflight; it returns lines for the user.
+    question of a run with the journal of its own calls, such as a preflight; it returns lines for the user.
     """
 
     async def ask(question: Question) -> dict[str, Any]:

@@ -2,13 +2,17 @@
 
 import argparse
 import dataclasses
-from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
 
 from rotajax.checks import require
+from rotajax.solvers.api import record_answer
 from rotajax.solvers.client import ChatClient
+from rotajax.solvers.completion import Completion
 from rotajax.solvers.preflight import PICTURES, preflight
-from rotajax.solvers.price import Budget, Price, find_price, read_prices
-from rotajax.solvers.question import CONDITIONS
+from rotajax.solvers.price import Budget, Price, find_price, paid, read_prices
+from rotajax.solvers.question import CONDITIONS, Journal
+from rotajax.solvers.reply import Prepare
 from rotajax.solvers.secret import key_from_environment
 from rotajax.solvers.settings import Settings
 
@@ -20,7 +24,7 @@ class Endpoint:
     client: ChatClient
     price: Price | None
     budget: Budget
-    prepare: Callable[[], Awaitable[Sequence[str]]] | None  # the preflight
+    prepare: Prepare | None  # the preflight
     asked: dict  # for run.json: all that an answer depends on; the address may change
 
 
@@ -42,15 +46,21 @@ def open_endpoint(args: argparse.Namespace) -> Endpoint:
     )
     client = ChatClient(args.base_url, args.model, key, settings)
     price = price_of(args)
+    budget = Budget(args.max_cost)
     pictures = PICTURES if CONDITIONS[args.condition].history else 1
 
-    async def prepare() -> Sequence[str]:
-        warning = (await preflight(client, pictures=pictures)).warning
+    async def prepare(journal: Journal) -> list[str]:
+        async def ask(messages: list[dict[str, Any]]) -> Completion:
+            completion, cost = await paid(partial(client.complete, messages), price, budget)
+            await journal.add(record_answer(client, completion, cost))
+            return completion
+
+        warning = (await preflight(client, pictures=pictures, ask=ask)).warning
         return [warning] if warning else []
 
     answers = {name: getattr(settings, name) for name in ("temperature", "seed", "effort", "max_tokens", "json_mode")}
     asked = {"model": args.model, **answers}
-    return Endpoint(client, price, Budget(args.max_cost), prepare if args.preflight else None, asked)
+    return Endpoint(client, price, budget, prepare if args.preflight else None, asked)
 
 
 def price_of(args: argparse.Namespace) -> Price | None:

@@ -68,7 +68,9 @@ def rota(
 @solver.solver
 def play(suite: Suite, condition: Condition, retries: int) -> solver.Solver:
     """Return the solver that plays a sample's episode with the model that is evaluated."""
-    made: list[Simulator] = []  # with the first sample, in the loop that it is used in
+    # Made with the first sample, in the loop that it is used in. Inspect says when a sample ends, not when the last one
+    # does: the simulator and its thread go with the task.
+    made: list[Simulator] = []
     params = Params()
 
     async def solve(state: solver.TaskState, generate: solver.Generate) -> solver.TaskState:

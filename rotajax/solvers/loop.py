@@ -22,7 +22,7 @@ from rotajax.records.asked import device_names, rule_numbers, suite_identity
 from rotajax.reports.curve import draw_curves
 from rotajax.solvers.episode import Table, play_episode
 from rotajax.solvers.question import CONDITIONS, Condition
-from rotajax.solvers.reply import Solver
+from rotajax.solvers.reply import InfrastructureError, Solver, Stopped
 from rotajax.solvers.simulate import Simulator
 from rotajax.solvers.store import Store
 from rotajax.solvers.tally import summarise_solver
@@ -47,8 +47,9 @@ def run_solver(
 
     name: what the run's records and tables call the solver; concurrency: episodes in flight; limit: the first tasks
     only. The summary is that of the baselines with a part "solver": what was answered, what failed, what is left to
-    play and why (`tally`). Writes run.json, episodes.jsonl, answers.jsonl, failures.jsonl, panels/, summary.json and
-    iou_steps.png. Raises ValueError for a folder of another run, and what the solver raises: it is resumable then too.
+    play and why (`tally`). Writes run.json, episodes.jsonl, answers.jsonl, preflight.jsonl, failures.jsonl, panels/,
+    summary.json and iou_steps.png. Raises ValueError for a folder of another run, and what the solver raises: it is
+    resumable then too.
     """
     require_at_least(concurrency, 1, "solvers: episodes in flight")
     require(0 <= seed <= LAST_SEED, "solvers: seed", f"0 to {LAST_SEED}", seed)
@@ -114,8 +115,12 @@ async def _play(
     """Play what is left; of several failures the first one is raised, and every other episode stays as it is."""
     try:
         if prepare := getattr(table.solver, "prepare", None):
-            for line in await prepare():
-                say(line)
+            try:
+                for line in await prepare(table.store.preflight()):
+                    say(line)
+            except (Stopped, InfrastructureError) as error:  # nothing is wrong with the command: it goes on later
+                table.stopped = f"first call: {error}"
+                return
         waiting = iter(left)
         shape = "{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}, {elapsed}, about {remaining} left{postfix}"
         often = 0.5 if sys.stderr.isatty() else 10.0

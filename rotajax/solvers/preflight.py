@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import io
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from PIL import Image
@@ -16,6 +17,8 @@ PICTURES = 48
 # Pixels a side: few tokens, and more than the 28 that some models need at least.
 SIDE = 64
 COLOUR, NAME = (220, 30, 30), "red"
+# How a call is made: one whose answers are recorded and paid, say.
+Ask = Callable[[list[dict[str, Any]]], Awaitable[Completion]]
 QUESTION = 'Which colour is this picture? Answer with a JSON object: {"colour": "..."}'
 
 
@@ -37,40 +40,43 @@ class Preflight:
         return f"the model was shown a {NAME} picture and answered {said!r}: does it see pictures?"
 
 
-async def preflight(client: ChatClient, *, pictures: int = PICTURES) -> Preflight:
+async def preflight(client: ChatClient, *, pictures: int = PICTURES, ask: Ask | None = None) -> Preflight:
     """Return what a call with `pictures` small pictures shows; 1 is enough for a run without history.
+
+    ask: makes the calls in place of the client's `complete`: usually one, more where the first is refused.
 
     Raises EndpointError whose kind is "key", "model", "address", "unreachable", "no_images", "too_many_images" or
     "refused", each with one line; Stopped for an exhausted quota; InfrastructureError for a server that is there and
     fails, such as one that is overloaded.
     """
+    ask = ask or client.complete
     try:
-        completion = await client.complete(_messages(pictures))
+        completion = await ask(_messages(pictures))
     except InfrastructureError as error:
         if error.kind == "unreachable":
             raise EndpointError("unreachable", f"base-url: expected a server that answers, got {error}") from None
         if error.kind not in ("bad_request", "server_error", "too_long"):
             raise
         # Some servers fail with 500 on a picture that their model cannot take.
-        await _explain(client, pictures, error)
+        await _explain(ask, pictures, error)
         raise
     return Preflight(completion.model, completion.seconds, NAME in completion.text.lower(), completion)
 
 
-async def _explain(client: ChatClient, pictures: int, error: InfrastructureError) -> None:
+async def _explain(ask: Ask, pictures: int, error: InfrastructureError) -> None:
     """Ask for less until it is answered, and raise EndpointError with what was too much."""
-    if pictures > 1 and await _works(client, 1):
+    if pictures > 1 and await _works(ask, 1):
         expected = f"model: expected one that takes {pictures} pictures in a request, one a decision of the history"
         raise EndpointError("too_many_images", f"{expected}, got {error}")
-    if await _works(client, 0):
+    if await _works(ask, 0):
         raise EndpointError("no_images", f"model: expected one that takes pictures, got {error}")
     if error.kind != "server_error":
         raise EndpointError("refused", f"request: expected an answer, got {error}")
 
 
-async def _works(client: ChatClient, pictures: int) -> bool:
+async def _works(ask: Ask, pictures: int) -> bool:
     try:
-        await client.complete(_messages(pictures))
+        await ask(_messages(pictures))
     except InfrastructureError:
         return False
     return True

@@ -2,14 +2,14 @@
 
 import dataclasses
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rotajax.checks import require
 from rotajax.env.actions import ACTIONS, STOP
-from rotajax.solvers.question import Question
+from rotajax.solvers.question import Journal, Question
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Stopped(Exception):
     """The whole run must stop, resumably: an exhausted quota, a budget, a key that stopped working."""
 
 
-# Optional attributes of a solver: `prepare`, awaited once before the first question of a run, returns lines for the
-# user; `aclose`, awaited at the end; `asked`, JSON values for run.json, which a run that goes on must match, where
-# "knows" labels the results; `budget`.
+# Awaited once before the first question of a run, with the journal of what it asks itself; returns lines for the user.
+Prepare = Callable[[Journal], Awaitable[Sequence[str]]]
+# Optional attributes of a solver: `prepare`; `aclose`, awaited at the end; `asked`, JSON values for run.json, which a
+# run that goes on must match, where "knows" labels the results; `budget`.
 Solver = Callable[[Question], Awaitable[Reply]]

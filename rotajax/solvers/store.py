@@ -1,17 +1,19 @@
 """`Store`: the run folder of a solver: every answer and every decision is on the disk before anything follows from it.
 
-Beside the files of `records` it has answers.jsonl, every answer as it came, malformed ones as well; failures.jsonl, the
-failures that were not the solver's; and panels/, the pictures, each once under its hash.
+Beside the files of `records` it has answers.jsonl, every answer as it came, malformed ones as well; preflight.jsonl,
+those to what was asked before the first question; failures.jsonl, the failures that were not the solver's; and panels/,
+the pictures, each once under its hash.
 """
 
 import asyncio
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rotajax.records import EpisodeKey, open_run
 from rotajax.records.lines import encode, key_of
@@ -20,7 +22,7 @@ from rotajax.solvers.picture import read_panel
 from rotajax.solvers.question import Journal, Panel
 from rotajax.solvers.reply import InfrastructureError
 
-ANSWERS, FAILURES, PANELS = "answers.jsonl", "failures.jsonl", "panels"
+ANSWERS, PREFLIGHT, FAILURES, PANELS = "answers.jsonl", "preflight.jsonl", "failures.jsonl", "panels"
 
 
 class Store:
@@ -32,9 +34,11 @@ class Store:
         self._logs: list[Log] = []
         try:
             self._answers = self._open(ANSWERS)
+            self._preflight = self._open(PREFLIGHT)
             self._failures = self._open(FAILURES)
             self.spent = self.dearest = 0.0  # of all answers so far, and of one
             self.earlier = self._read_answers()
+            self.spent += sum(_lines(path / PREFLIGHT, lambda line: line["cost"] or 0.0))
         except BaseException:
             self.__exit__()
             raise
@@ -72,7 +76,12 @@ class Store:
     def journal(self, key: EpisodeKey, t: int) -> Journal:
         """Return the journal of a decision, with the answers that an earlier run got for it."""
         earlier = self.earlier.pop(key, [])
-        return _DiskJournal(self, key, t, [answer for answer in earlier if answer["t"] == t])
+        here = [answer for answer in earlier if answer["t"] == t]
+        return _DiskJournal(self, ANSWERS, {**key._asdict(), "t": t}, here)
+
+    def preflight(self) -> Journal:
+        """Return the journal of what is asked before the first question."""
+        return _DiskJournal(self, PREFLIGHT, {}, ())
 
     def put_panel(self, panel: Panel, *, anew: bool = False) -> None:
         """Keep a picture under its hash, whole or not at all; `anew` in place of a damaged one.
@@ -136,7 +145,7 @@ class Store:
         found: dict[str, list[dict]] = {}
         for where, lines, _ in group:
             found.setdefault(where, []).extend(lines)
-        for name, log in ((ANSWERS, self._answers), (FAILURES, self._failures)):
+        for name, log in ((ANSWERS, self._answers), (PREFLIGHT, self._preflight), (FAILURES, self._failures)):
             if name in found:
                 log.append(b"".join(map(encode, found[name])))
         if "run" in found:
@@ -145,7 +154,7 @@ class Store:
     def _read_answers(self) -> dict[EpisodeKey, list[dict]]:
         """Return the answers of open decisions, and add up what all answers cost; cut a torn last line off."""
         open_: dict[EpisodeKey, list[dict]] = {}
-        for key, t, line in _lines(self.path / ANSWERS):
+        for key, t, line in _lines(self.path / ANSWERS, lambda line: (key_of(line), line["t"], line)):
             cost = line.get("cost") or 0.0
             self.spent, self.dearest = self.spent + cost, max(self.dearest, cost)
             if key not in self.done and t == len(self._run.unfinished.get(key, ())):
@@ -154,18 +163,17 @@ class Store:
 
 
 class _DiskJournal(Journal):
-    def __init__(self, store: Store, key: EpisodeKey, t: int, earlier: list[dict]):
+    def __init__(self, store: Store, where: str, told: dict, earlier: Sequence[dict]):
         super().__init__(earlier)
-        self._store, self._key, self._t = store, key, t
+        self._store, self._where, self._told = store, where, told
 
     async def add(self, answer: dict) -> None:
-        line = {**self._key._asdict(), "t": self._t, **answer}
-        await self._store._commit(ANSWERS, [line])
+        await self._store._commit(self._where, [{**self._told, **answer}])
         self.added.append(answer)
 
 
-def _lines(file: Path) -> Iterator[tuple[EpisodeKey, int, dict]]:
-    """Yield the answers of a file with episode and decision; cut a torn last line off. Raises ValueError for others."""
+def _lines(file: Path, read: Callable[[dict], Any]) -> Iterator[Any]:
+    """Yield what is read of the answers of a file; cut a torn last line off. Raises ValueError for other lines."""
     with file.open("r+b") as lines:
         kept = 0
         for number, raw in enumerate(lines, 1):
@@ -173,9 +181,8 @@ def _lines(file: Path) -> Iterator[tuple[EpisodeKey, int, dict]]:
                 break
             kept += len(raw)
             try:
-                line = json.loads(raw)
-                key, t = key_of(line), line["t"]
+                found = read(json.loads(raw))
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise ValueError(f"'{file}' line {number}: expected an answer in JSON, got {error!r}") from None
-            yield key, t, line
+            yield found
         lines.truncate(kept)

@@ -12,7 +12,7 @@ from rotajax.analysis.retries import retries
 from rotajax.analysis.summary import FORMAT, summarise
 from rotajax.records import OUTCOMES, EpisodeKey, Run
 from rotajax.records.lines import key_of
-from rotajax.solvers.store import ANSWERS, FAILURES
+from rotajax.solvers.store import ANSWERS, FAILURES, PREFLIGHT
 from rotajax.solvers.usage import NOTHING, Usage
 
 
@@ -22,7 +22,8 @@ def summarise_solver(run: Run, suite: dict, groups: Mapping[str, np.ndarray], st
     Its part "solver": `asked`, `ended`, `excluded` and `left` episodes, where excluded ones stand open after a failure
     that was not the solver's, by `kinds`; `decisions`, and `failed` ones by code, each of which ended its episode as an
     error that counts; `malformed` answers by code, of which `refused` and `truncated` ones also by themselves; the
-    retries of Table 13; all answers' tokens and cost; `stopped`, why the run ended before its end; `knows`, what the
+    retries of Table 13; `answers`, and those of the `preflight` before them, with the tokens and the cost of both;
+    `stopped`, why the run ended before its end; `knows`, what the
     solver says it knows beyond the pictures, None where it says nothing.
     """
     asked, ended = run.meta["asked"]["tasks"], len(run.episodes)
@@ -31,9 +32,11 @@ def summarise_solver(run: Run, suite: dict, groups: Mapping[str, np.ndarray], st
     failed = Counter(code for code in episode_field(run, "failure") if code)
     kinds = Counter(_open_failures(run))
     excluded = sum(kinds.values())
+    preflight = list(_lines(run.path / PREFLIGHT))
     answers = list(_lines(run.path / ANSWERS))
-    usage = sum((Usage(**answer["usage"]) for answer in answers if answer.get("usage")), NOTHING)
-    costs = [answer["cost"] for answer in answers if answer.get("cost") is not None]
+    paid = [*preflight, *answers]
+    usage = sum((Usage(**answer["usage"]) for answer in paid if answer.get("usage")), NOTHING)
+    costs = [answer["cost"] for answer in paid if answer.get("cost") is not None]
     told = {
         "condition": run.meta["asked"]["condition"],
         "knows": run.meta["asked"]["solver"].get("knows"),
@@ -47,7 +50,8 @@ def summarise_solver(run: Run, suite: dict, groups: Mapping[str, np.ndarray], st
         "truncated": codes["truncated"],
         "retries": retries(run)[0] if ended else None,
         "answers": len(answers),
-        "usage": usage.fields() if answers else None,
+        "preflight": len(preflight),
+        "usage": usage.fields() if paid else None,
         "cost": sum(costs) if costs else None,
         "stopped": stopped,
     }
@@ -97,7 +101,8 @@ def describe(summary: dict) -> str:
         tokens = f"{usage['prompt']:,} input ({usage['cached']:,} cached), {usage['completion']:,} output tokens"
         tokens = tokens if usage["known"] else f"tokens not told by the server for all ({tokens})"
         cost = "" if told["cost"] is None else f", cost {told['cost']:.4f}"
-        lines.append(f"answers {told['answers']}: {tokens}{cost}")
+        first = f" and {told['preflight']} to a first call" if told["preflight"] else ""
+        lines.append(f"answers {told['answers']}{first}: {tokens}{cost}")
     if episodes["excluded"]:
         kinds = ", ".join(f"{number} {kind}" for kind, number in told["excluded_kinds"].items())
         lines.append(f"excluded: {episodes['excluded']} episodes, infrastructure failures ({kinds})")

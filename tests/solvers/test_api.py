@@ -183,7 +183,7 @@ def sent(suite, out):
     async def solve(question):
         return await solvers[0](question)
 
-    async def start():  # in the run's loop, as a client has to be
+    async def start(journal):  # in the run's loop, as a client has to be
         solve.server = serving(wire.app())
         base = await solve.server.__aenter__()
         solvers.append(api_solver(ChatClient(base, "m", Secret(KEY), Settings(timeout=120.0))))

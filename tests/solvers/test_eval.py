@@ -87,6 +87,12 @@ def test_a_model_plays_a_suite_and_the_report_says_what_went_wrong(tiny_folder, 
     assert f"malformed answers {counted['answers']} (" in said.out
     assert f"refused {summary['refused']}, truncated {summary['truncated']}; failed decisions 0" in said.out
     assert summary["answers"] == summary["decisions"] + counted["answers"]
+    # The second time there was nothing left to ask.
+    assert summary["preflight"] == 1
+    assert f"answers {summary['answers']} and 1 to a first call: " in said.out
+    lines = [json.loads(line) for name in ("preflight", "answers") for line in (out / f"{name}.jsonl").open()]
+    assert summary["cost"] == pytest.approx(sum(line["cost"] for line in lines))
+    assert lines[0]["cost"] > 0
     assert f"cost {summary['cost']:.4f}" in said.out
     assert summary["retries"]["within_2_pct"] == 100.0
     assert (out / "iou_steps.png").read_bytes().startswith(b"\x89PNG")
@@ -125,6 +131,23 @@ def test_a_budget_stops_a_run_and_more_of_it_goes_on(tiny_folder, tmp_path, caps
     assert second["answers"] == second["decisions"] > first["answers"]
 
 
+def test_first_calls_are_paid_from_the_budget(tiny_folder, tmp_path, capsys):
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"format": "rotajax.prices/1", "models": {"fake": {"input": 5.0, "output": 30.0}}}')
+    with served(make_app(make_player("random"))) as base:
+        words = [*on(base, tiny_folder, tmp_path / "run"), "--prices", str(prices), "--max-cost"]
+        # 48 pictures of 310 tokens are 0.0745, so that each run has money for its first call alone.
+        assert main([*words, "0.075"]) == INCOMPLETE
+        assert "3 episodes are left" in capsys.readouterr().err
+        assert main([*words, "0.1"]) == INCOMPLETE
+        said = capsys.readouterr()
+    assert re.search(r"stopped: first call: --max-cost: spent 0\.07\d+ of 0\.1", said.err)
+    assert "answers 0 and 1 to a first call: " in said.out
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())["solver"]
+    assert (summary["answers"], summary["preflight"], summary["decisions"]) == (0, 1, 0)
+    assert 0.0745 < summary["cost"] < 0.075
+
+
 def test_an_exhausted_quota_stops_resumably(tiny_folder, tmp_path, capsys):
     with served(make_app(make_player("random"), faults=Faults(("quota",), rate=1.0))) as base:
         words = [
@@ -139,8 +162,11 @@ def test_an_exhausted_quota_stops_resumably(tiny_folder, tmp_path, capsys):
             "--out",
             tmp_path / "run",
         ]
-        assert main(list(map(str, ["eval", *words, "--no-preflight"]))) == INCOMPLETE
-    assert "stopped: the quota is exhausted" in capsys.readouterr().err
+        words = list(map(str, ["eval", *words]))
+        assert main([*words, "--no-preflight"]) == INCOMPLETE
+        assert "stopped: the quota is exhausted" in capsys.readouterr().err
+        assert main(words) == INCOMPLETE
+    assert "stopped: first call: the quota is exhausted" in capsys.readouterr().err
 
 
 def test_a_dry_run_sends_and_writes_nothing(tiny_folder, tmp_path, capsys):

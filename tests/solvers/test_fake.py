@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ import rotajax as rx
 from endpoints import QUICK, serving
 from rotajax.env.actions import ACTIONS, action_index
 from rotajax.env.state import RUNNING, SUCCESS
-from rotajax.solvers.client import ChatClient
+from rotajax.solvers.client import ChatClient, EndpointError
+from rotajax.solvers.fake import pixels
 from rotajax.solvers.fake.asked import BadRequest, chain, read_request
 from rotajax.solvers.fake.faults import ALL, KINDS, Faults, read_faults
 from rotajax.solvers.fake.log import AnswerLog, read_log
@@ -28,6 +30,7 @@ from rotajax.solvers.picture import make_panel
 from rotajax.solvers.prompt import make_prompt
 from rotajax.solvers.question import CONDITIONS, Question, Turn
 from rotajax.solvers.reply import InfrastructureError, Stopped
+from rotajax.solvers.secret import Secret
 
 
 def pictures(seed, *, auxiliary=True):
@@ -113,6 +116,7 @@ def test_random_play_is_a_function_of_the_pictures():
         (b'{"messages": [{"content": "a"}]}', "expected a role"),
         (b'{"messages": [{"role": "user", "content": [{"type": "audio"}]}]}', "expected text and image_url"),
         (b'{"messages": [{"role": "user", "content": [3]}]}', "expected text and image_url"),
+        (b'{"messages": [{"role": "user", "content": 3}]}', "expected text and image_url"),
         (
             b'{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x/a.png"}}]}]}',
             "expected an image as data:",
@@ -254,7 +258,10 @@ def test_a_policy_is_found_again_from_the_pictures_and_the_history(tiny):
 
 
 @pytest.mark.slow
-def test_the_pixel_solver_answers_the_same_when_it_has_to_remember_from_the_history():
+def test_the_pixel_solver_answers_the_same_when_it_has_to_remember_from_the_history(monkeypatch):
+    looks, look = [], pixels._look
+    monkeypatch.setattr(pixels, "_look", lambda *given: looks.append(given) or look(*given))
+    monkeypatch.setattr(pixels, "MEMORIES", 1)
     task = jax.tree.map(np.asarray, rx.load_suite("mini")[0])
     step = jax.jit(rx.step)
     state, seen = jax.jit(rx.reset)(task, rx.Params())
@@ -271,6 +278,9 @@ def test_the_pixel_solver_answers_the_same_when_it_has_to_remember_from_the_hist
         assert status == 200
         past.append(Turn(panel, *ACTIONS[answer.action], answer.text))
         state, seen = step(state, np.int32(answer.action), rx.Params())
+    # An episode that is remembered costs a look a turn, and a request that comes again none.
+    assert played(player, [request]) == [(status, text)]
+    assert len(looks) == len(past)
     assert played(make_player("pixels"), [request]) == [(status, text)]
     assert int(state.outcome) == SUCCESS
 
@@ -285,14 +295,20 @@ def test_players_that_cannot_be_made(tiny):
 def test_the_command_serves_until_it_is_told_to_stop(tmp_path):
     log = tmp_path / "log.jsonl"
     command = [sys.executable, "-m", "rotajax", "serve-fake", "--port", "0", "--play", "stop", "--log", str(log)]
-    with subprocess.Popen([*command, "--refuse", "seed"], stdout=subprocess.PIPE, text=True) as process:
+    command += ["--refuse", "seed", "--key-env", "FAKE_KEY"]
+    own = {**os.environ, "FAKE_KEY": "sk-right-enough"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own) as process:
         try:
             base = process.stdout.readline().split()[-1]
 
             async def run():
-                async with ClientSession() as session, session.get(f"{base}/models") as response:
+                key = Secret("sk-right-enough")
+                async with ClientSession() as session, session.get(f"{base}/models", headers=key.header()) as response:
                     models = await response.json()
                 async with ChatClient(base, "fake", None, QUICK) as client:
+                    with pytest.raises(EndpointError, match="key"):
+                        await client.complete(make_prompt(question(0)))
+                async with ChatClient(base, "fake", key, QUICK) as client:
                     return models, await client.complete(make_prompt(question(0))), client.dialect
 
             models, answer, dialect = asyncio.run(run())

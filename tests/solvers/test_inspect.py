@@ -1,5 +1,7 @@
 """A suite as a task of Inspect, played by its mock model; answers are scripted, the game and the scores are real."""
 
+import gc
+import threading
 import warnings
 
 import pytest
@@ -129,3 +131,10 @@ def test_a_cut_answer_is_truncated(suite, tmp_path):
     cut = ModelOutput.from_content("mockllm/model", '{"cot":"a long', stop_reason="max_tokens")
     log, _ = evaluate(suite, lambda messages: cut.model_copy(), tmp_path, limit=1, retries=0)
     assert log.samples[0].scores["outcome"].explanation.startswith("error (truncated)")
+
+
+def test_the_simulator_goes_with_the_task(suite, tmp_path):
+    evaluate(suite, lambda messages: answer("STOP", 0), tmp_path, limit=1)
+    gc.collect()
+    threads = [thread.name for thread in threading.enumerate() if thread.name.startswith("simulator")]
+    assert threads == []

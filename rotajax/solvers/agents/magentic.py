@@ -7,7 +7,6 @@ and its report; a new plan where it stalls. Where the rounds or the reset are us
 
 import dataclasses
 import json
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from rotajax.solvers.agents.conversation import Conversation, assistant_message
@@ -19,7 +18,7 @@ from rotajax.solvers.parse import Answer
 from rotajax.solvers.price import Budget, Price
 from rotajax.solvers.prompt import messages as prompt_messages
 from rotajax.solvers.question import Question
-from rotajax.solvers.reply import Reply, Solver
+from rotajax.solvers.reply import Prepare, Reply, Solver
 
 # Requests for a judgement that can be read, before it counts as a stall that needs a new plan.
 _JUDGEMENTS = 3
@@ -139,7 +138,7 @@ def magentic_solver(
     retries: int = RETRIES,
     price: Price | None = None,
     budget: Budget | None = None,
-    prepare: Callable[[], Awaitable[Sequence[str]]] | None = None,
+    prepare: Prepare | None = None,
 ) -> Solver:
     """Return the solver: a team of two roles of one model, whose tool calls are counted together.
 

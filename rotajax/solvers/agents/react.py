@@ -1,6 +1,5 @@
 """`react_solver`: one model that may work on its pictures with tools before it answers (ReAct; Table 19)."""
 
-from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from rotajax.solvers.agents.conversation import Conversation, assistant_message
@@ -11,7 +10,7 @@ from rotajax.solvers.parse import Answer
 from rotajax.solvers.price import Budget, Price
 from rotajax.solvers.prompt import messages as prompt_messages
 from rotajax.solvers.question import Question
-from rotajax.solvers.reply import Reply, Solver
+from rotajax.solvers.reply import Prepare, Reply, Solver
 
 
 def react_solver(
@@ -21,7 +20,7 @@ def react_solver(
     retries: int = RETRIES,
     price: Price | None = None,
     budget: Budget | None = None,
-    prepare: Callable[[], Awaitable[Sequence[str]]] | None = None,
+    prepare: Prepare | None = None,
 ) -> Solver:
     """Return the solver. Its messages are those of `api_solver` with a paragraph on the tools in the system text.
 

@@ -83,7 +83,8 @@ def _parts(messages: list) -> Iterator[tuple[str, str, str]]:
             yield message["role"], "tool_calls", json.dumps(message["tool_calls"], sort_keys=True)
         if content is None:
             continue
-        for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for part in parts if isinstance(parts, list) else [parts]:
             kind, value = "", None
             if isinstance(part, dict) and part.get("type") in ("text", "image_url"):
                 kind = part["type"]

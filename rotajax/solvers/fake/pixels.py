@@ -12,7 +12,7 @@ from rotajax.solvers.pixels.look import Memory, look
 from rotajax.solvers.pixels.solver import BLIND
 from rotajax.solvers.question import CONDITIONS, Panel, Question, Turn
 
-# Memories of episodes, some 2 MB each.
+# Episodes that are remembered, some 2 MB each.
 MEMORIES = 128
 
 
@@ -27,12 +27,13 @@ def pixel_player() -> Player:
             raise BadRequest("expected a picture", "messages")
         last, named = len(asked.pictures) - 1, asked.actions
         whole = len(named) == last
-        said, memory = "", None
-        for turn in range(0 if whole else last, last + 1):
-            key = chain(asked.hashes[: turn + 1])
-            if key not in seen:
-                seen[key] = _look(_question(asked, turn, named[:turn] if whole else []), memory)
-            said, memory = seen[key]
+        keys = [chain(asked.hashes[: turn + 1]) for turn in range(last + 1)]
+        known = next((turn for turn in range(last, -1, -1) if keys[turn] in seen), None)
+        said, memory = seen.pop(keys[known]) if known is not None else ("", None)
+        for turn in range(known + 1 if known is not None else 0 if whole else last, last + 1):
+            said, memory = _look(_question(asked, turn, named[:turn] if whole else []), memory)
+        # The last turn alone: the next request goes on from it, or is the same again.
+        seen[keys[last]] = said, memory
         while len(seen) > MEMORIES:
             seen.popitem(last=False)
         return said
