@@ -38,7 +38,8 @@ class Store:
             self._failures = self._open(FAILURES)
             self.spent = self.dearest = 0.0  # of all answers so far, and of one
             self.earlier = self._read_answers()
-            self.spent += sum(_lines(path / PREFLIGHT, lambda line: line["cost"] or 0.0))
+            first = list(_lines(path / PREFLIGHT, lambda line: line["cost"] or 0.0))
+            self.spent, self.dearest = self.spent + sum(first), max(self.dearest, *first, 0.0)
         except BaseException:
             self.__exit__()
             raise

@@ -90,7 +90,8 @@ def test_a_model_plays_a_suite_and_the_report_says_what_went_wrong(tiny_folder, 
     # The second time there was nothing left to ask.
     assert summary["preflight"] == 1
     assert f"answers {summary['answers']} and 1 to a first call: " in said.out
-    lines = [json.loads(line) for name in ("preflight", "answers") for line in (out / f"{name}.jsonl").open()]
+    texts = [(out / f"{name}.jsonl").read_text() for name in ("preflight", "answers")]
+    lines = [json.loads(line) for text in texts for line in text.splitlines()]
     assert summary["cost"] == pytest.approx(sum(line["cost"] for line in lines))
     assert lines[0]["cost"] > 0
     assert f"cost {summary['cost']:.4f}" in said.out
