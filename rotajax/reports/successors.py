@@ -23,7 +23,7 @@ def successor_files(entries: Sequence[Entry], *, parquet: bool = False) -> dict[
     parts = [_columns(entry) for entry in entries]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     sink = io.BytesIO()
-    np.savez_compressed(sink, actions=np.array(_NAMES), **columns)
+    np.savez_compressed(sink, actions=np.array(_NAMES), **columns)  # pyright: ignore[reportArgumentType] - columns only
     found = {"successors.npz": sink.getvalue()}
     if parquet:
         after = columns.pop("pose_error_after")
