@@ -56,6 +56,22 @@ def entries(policies: Sequence[str], *, seeds: int = 1, coverage: bool = False) 
     return with_coverage(found) if coverage else found
 
 
+def figures(policies: Sequence[str], rows_of: Callable, *, seeds: int = 1) -> list[dict]:
+    """Return `rows_of(method, paper)`, a row a metric of Tables 1 and 9, of every method of `entries`, named.
+
+    paper: its figures by metric; empty for a method that it does not have.
+    """
+    from rotajax.reports.layout import SUMMARY, TRAJECTORY
+    from rotajax.reports.paper import PAPER_ROWS
+
+    names = {column.key: column.heading for column in (*SUMMARY, *TRAJECTORY)}
+    return [
+        {"policy": entry.policy, "figure": names[row["metric"]]} | row
+        for entry in entries(policies, seeds=seeds)
+        for row in rows_of(entry.method, PAPER_ROWS.get(entry.policy, {}))
+    ]
+
+
 def write(tables: Sequence, *, pictures: Sequence[str] = ()) -> None:
     """Write the tables, and those pictures of them that are named, to --out and print the tables."""
     from rotajax.reports.figures import figures

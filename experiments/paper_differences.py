@@ -11,16 +11,9 @@ START = flags.DEFINE_float("start", 92.4, "mean pose error at the start to weigh
 
 def experiment() -> None:
     """Play and tabulate."""
-    from rotajax.reports.layout import SUMMARY, TRAJECTORY, Column, Table
-    from rotajax.reports.paper import PAPER_ROWS
+    from rotajax.reports.layout import Column, Table
 
-    names = {column.key: column.heading for column in (*SUMMARY, *TRAJECTORY)}
-    rows = [
-        {"policy": entry.policy, "figure": names[row["metric"]]} | row
-        for entry in common.entries(POLICIES.value, seeds=SEEDS.value)
-        if entry.policy in PAPER_ROWS
-        for row in compare(entry.method, PAPER_ROWS[entry.policy])
-    ]
+    rows = common.figures(POLICIES.value, compare, seeds=SEEDS.value)
     columns = (
         Column("policy", "method"),
         Column("figure", "figure"),
@@ -39,12 +32,14 @@ def experiment() -> None:
 
 
 def compare(method, paper: dict) -> list[dict]:
-    """Return a row a metric of Tables 1 and 9 that is measured and printed."""
+    """Return a row a metric of Tables 1 and 9 that is measured and printed; none without a row in the paper."""
     import numpy as np
 
     from rotajax.analysis.intervals import bootstrap_counts
     from rotajax.analysis.summary import task_sums
 
+    if not paper:
+        return []
     starts, count = starts_of(method), len(method.tasks)
     weight, counts = tilt(starts, START.value), bootstrap_counts(count)
     singles = np.bincount(method.episodes.task, minlength=count)

@@ -5,6 +5,8 @@ Appendix I's rule under other selection seeds. `beyond` is the share of draws at
 paper's figure.
 """
 
+from functools import cache
+
 from absl import flags
 
 from experiments import common
@@ -17,15 +19,9 @@ DRAWS = flags.DEFINE_integer("draws", 2000, "splits to draw", lower_bound=2)
 
 def experiment() -> None:
     """Play, draw and tabulate."""
-    from rotajax.reports.layout import SUMMARY, TRAJECTORY, Column, Table
-    from rotajax.reports.paper import PAPER_ROWS
+    from rotajax.reports.layout import Column, Table
 
-    names = {column.key: column.heading for column in (*SUMMARY, *TRAJECTORY)}
-    rows = [
-        {"policy": entry.policy, "figure": names[row["metric"]]} | row
-        for entry in common.entries(POLICIES.value, seeds=SEEDS.value)
-        for row in draw(entry.method, PAPER_ROWS.get(entry.policy, {}))
-    ]
+    rows = common.figures(POLICIES.value, compare, seeds=SEEDS.value)
     columns = (
         Column("policy", "method"),
         Column("figure", "figure"),
@@ -42,26 +38,13 @@ def experiment() -> None:
     common.write([Table("split_draws", "Draws of the test split", note, columns, rows)])
 
 
-def draw(method, paper: dict) -> list[dict]:
-    """Return a row a metric of Tables 1 and 9."""
+def compare(method, paper: dict) -> list[dict]:
+    """Return a row a metric of Tables 1 and 9; those of the paper's with the share of splits that are as far off."""
     import numpy as np
 
     from rotajax.analysis.summary import task_sums
-    from rotajax.checks import require
-    from rotajax.tasks.folder import read_document
-    from rotajax.tasks.select import SHORTEST, select_test
-    from rotajax.tasks.suite import suite_folder
 
-    tasks = read_document(suite_folder(common.SUITE.value))["tasks"]
-    lengths = {row["id"]: len(row["reference"]) for row in tasks if row.get("reference") is not None}
-    require(bool(lengths), f"suite {common.SUITE.value}", "one with reference paths (rotajax suite search)", "none")
-    place = {task: row for row, task in enumerate(method.tasks)}
-    played = {task: length for task, length in lengths.items() if task in place and length >= SHORTEST}
-    eligible = [place[task] for task in played]
-    chosen = np.zeros((DRAWS.value, len(place)))
-    for k in range(DRAWS.value):
-        split = select_test(played, common.SEED.value + k, places=PLACES.value)
-        chosen[k, [place[task] for task in split]] = 1
+    eligible, chosen = splits(tuple(method.tasks))
     rows = []
     for name, (above, below) in task_sums(method).items():
         drawn = chosen @ below
@@ -69,17 +52,35 @@ def draw(method, paper: dict) -> list[dict]:
             continue
         figures = chosen @ above / drawn
         low, high = np.percentile(figures, (2.5, 97.5))
-        row = {
-            "metric": name,
-            "all": float(above[eligible].sum() / below[eligible].sum()),
-            "low": float(low),
-            "high": float(high),
-        }
+        every = float(above[eligible].sum() / below[eligible].sum())
+        row = {"metric": name, "all": every, "low": float(low), "high": float(high)}
         if name in paper:
             away = np.abs(figures - figures.mean()) >= abs(paper[name] - figures.mean())
             row |= {"paper": paper[name], "beyond": float(100 * away.mean())}
         rows.append(row)
     return rows
+
+
+@cache
+def splits(tasks: tuple[str, ...]):
+    """Return the rows of the tasks that a split may hold, and which tasks each split holds, [draws, T] of 0 and 1."""
+    import numpy as np
+
+    from rotajax.checks import require
+    from rotajax.tasks.folder import read_document
+    from rotajax.tasks.select import SHORTEST, select_test
+    from rotajax.tasks.suite import suite_folder
+
+    described = read_document(suite_folder(common.SUITE.value))["tasks"]
+    lengths = {row["id"]: len(row["reference"]) for row in described if row.get("reference") is not None}
+    require(bool(lengths), f"suite {common.SUITE.value}", "one with reference paths (rotajax suite search)", "none")
+    place = {task: row for row, task in enumerate(tasks)}
+    played = {task: length for task, length in lengths.items() if task in place and length >= SHORTEST}
+    chosen = np.zeros((DRAWS.value, len(tasks)))
+    for k in range(DRAWS.value):
+        split = select_test(played, common.SEED.value + k, places=PLACES.value)
+        chosen[k, [place[task] for task in split]] = 1
+    return [place[task] for task in played], chosen
 
 
 if __name__ == "__main__":

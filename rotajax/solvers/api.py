@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from rotajax.solvers.client import ChatClient
+from rotajax.solvers.client import ChatClient, Messages
 from rotajax.solvers.completion import Completion
 from rotajax.solvers.parse import Answer, read_answer
 from rotajax.solvers.price import Budget, Price, paid
@@ -36,16 +36,12 @@ def api_solver(
     question of a run with the journal of its own calls, such as a preflight; it returns lines for the user.
     """
 
-    async def ask(question: Question) -> dict[str, Any]:
-        completion, cost = await paid(lambda: client.complete(make_prompt(question)), price, budget)
-        return record_answer(client, completion, cost)
-
     async def solve(question: Question) -> Reply:
         answers = [answer for answer in question.journal.earlier if has_tokens(answer)]
         silent = 0
         while (reply := judged(answers, retries, silent)) is None:
             try:
-                answer = await ask(question)
+                _, answer = await ask_paid(client, make_prompt(question), price, budget)
             except InfrastructureError as error:
                 if error.kind != "too_long":
                     raise
@@ -94,9 +90,15 @@ def judged(answers: Sequence[dict[str, Any]], retries: int, silent: int = 0) -> 
     return None
 
 
-def record_answer(client: ChatClient, completion: Completion, cost: float | None) -> dict[str, Any]:
-    """Return an answer as it is recorded; of the address only the host: the rest may hold a secret."""
-    return {
+async def ask_paid(
+    client: ChatClient, messages: Messages, price: Price | None, budget: Budget | None, **options: Any
+) -> tuple[Completion, dict[str, Any]]:
+    """Return a client's answer, paid from the budget, and as it is recorded; options are those of `complete`.
+
+    Of the address only the host is recorded: the rest may hold a secret.
+    """
+    completion, cost = await paid(lambda: client.complete(messages, **options), price, budget)
+    return completion, {
         "text": completion.text,
         "reasoning": completion.reasoning,
         "finish_reason": completion.finish_reason,

@@ -2,15 +2,14 @@
 
 import argparse
 import dataclasses
-from functools import partial
 from typing import Any
 
 from rotajax.checks import require
-from rotajax.solvers.api import record_answer
+from rotajax.solvers.api import ask_paid
 from rotajax.solvers.client import ChatClient
 from rotajax.solvers.completion import Completion
 from rotajax.solvers.preflight import PICTURES, preflight
-from rotajax.solvers.price import Budget, Price, find_price, paid, read_prices
+from rotajax.solvers.price import Budget, Price, find_price, read_prices
 from rotajax.solvers.question import CONDITIONS, Journal
 from rotajax.solvers.reply import Prepare
 from rotajax.solvers.secret import key_from_environment
@@ -51,11 +50,11 @@ def open_endpoint(args: argparse.Namespace) -> Endpoint:
 
     async def prepare(journal: Journal) -> list[str]:
         async def ask(messages: list[dict[str, Any]]) -> Completion:
-            completion, cost = await paid(partial(client.complete, messages), price, budget)
-            await journal.add(record_answer(client, completion, cost))
+            completion, answer = await ask_paid(client, messages, price, budget)
+            await journal.add(answer)
             return completion
 
-        warning = (await preflight(client, pictures=pictures, ask=ask)).warning
+        warning = (await preflight(ask, pictures=pictures)).warning
         return [warning] if warning else []
 
     answers = {name: getattr(settings, name) for name in ("temperature", "seed", "effort", "max_tokens", "json_mode")}

@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image
 
-from rotajax.solvers.client import ChatClient, EndpointError
+from rotajax.solvers.client import EndpointError
 from rotajax.solvers.completion import Completion
 from rotajax.solvers.reply import InfrastructureError
 
@@ -17,7 +17,7 @@ PICTURES = 48
 # Pixels a side: few tokens, and more than the 28 that some models need at least.
 SIDE = 64
 COLOUR, NAME = (220, 30, 30), "red"
-# How a call is made: one whose answers are recorded and paid, say.
+# How a call is made: a client's `complete`, or one whose answers are recorded and paid.
 Ask = Callable[[list[dict[str, Any]]], Awaitable[Completion]]
 QUESTION = 'Which colour is this picture? Answer with a JSON object: {"colour": "..."}'
 
@@ -40,16 +40,15 @@ class Preflight:
         return f"the model was shown a {NAME} picture and answered {said!r}: does it see pictures?"
 
 
-async def preflight(client: ChatClient, *, pictures: int = PICTURES, ask: Ask | None = None) -> Preflight:
+async def preflight(ask: Ask, *, pictures: int = PICTURES) -> Preflight:
     """Return what a call with `pictures` small pictures shows; 1 is enough for a run without history.
 
-    ask: makes the calls in place of the client's `complete`: usually one, more where the first is refused.
+    ask: makes the calls: usually one, more where the first is refused.
 
     Raises EndpointError whose kind is "key", "model", "address", "unreachable", "no_images", "too_many_images" or
     "refused", each with one line; Stopped for an exhausted quota; InfrastructureError for a server that is there and
     fails, such as one that is overloaded.
     """
-    ask = ask or client.complete
     try:
         completion = await ask(_messages(pictures))
     except InfrastructureError as error:

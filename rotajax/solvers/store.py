@@ -31,15 +31,14 @@ class Store:
     def __init__(self, path: Path, asked: dict, *, device: str):
         self.path = path
         self._run = open_run(path, asked, device=device, keep_unfinished=True)
-        self._logs: list[Log] = []
+        self._logs: dict[str, Log] = {}
         try:
-            self._answers = self._open(ANSWERS)
-            self._preflight = self._open(PREFLIGHT)
-            self._failures = self._open(FAILURES)
+            for name in (ANSWERS, PREFLIGHT, FAILURES):
+                self._logs[name] = Log(path / name, f"run '{path}'")
             self.spent = self.dearest = 0.0  # of all answers so far, and of one
             self.earlier = self._read_answers()
-            first = list(_lines(path / PREFLIGHT, lambda line: line["cost"] or 0.0))
-            self.spent, self.dearest = self.spent + sum(first), max(self.dearest, *first, 0.0)
+            for cost in _lines(path / PREFLIGHT, lambda line: line["cost"]):
+                self._count(cost)
         except BaseException:
             self.__exit__()
             raise
@@ -110,17 +109,12 @@ class Store:
     def __exit__(self, *_: object) -> None:
         if hasattr(self, "_thread"):
             self._thread.shutdown()
-        for log in self._logs:
+        for log in self._logs.values():
             log.close()
         self._run.close()
 
     def _panel(self, sha256: str) -> Path:
         return self.path / PANELS / f"{sha256}.png"
-
-    def _open(self, name: str) -> Log:
-        log = Log(self.path / name, f"run '{self.path}'")
-        self._logs.append(log)
-        return log
 
     async def _commit(self, where: str, lines: list[dict]) -> None:
         future = asyncio.get_running_loop().create_future()
@@ -146,7 +140,7 @@ class Store:
         found: dict[str, list[dict]] = {}
         for where, lines, _ in group:
             found.setdefault(where, []).extend(lines)
-        for name, log in ((ANSWERS, self._answers), (PREFLIGHT, self._preflight), (FAILURES, self._failures)):
+        for name, log in self._logs.items():
             if name in found:
                 log.append(b"".join(map(encode, found[name])))
         if "run" in found:
@@ -156,11 +150,13 @@ class Store:
         """Return the answers of open decisions, and add up what all answers cost; cut a torn last line off."""
         open_: dict[EpisodeKey, list[dict]] = {}
         for key, t, line in _lines(self.path / ANSWERS, lambda line: (key_of(line), line["t"], line)):
-            cost = line.get("cost") or 0.0
-            self.spent, self.dearest = self.spent + cost, max(self.dearest, cost)
+            self._count(line.get("cost"))
             if key not in self.done and t == len(self._run.unfinished.get(key, ())):
                 open_.setdefault(key, []).append(line)
         return open_
+
+    def _count(self, cost: float | None) -> None:
+        self.spent, self.dearest = self.spent + (cost or 0.0), max(self.dearest, cost or 0.0)
 
 
 class _DiskJournal(Journal):

@@ -1,5 +1,6 @@
 """`Agent`: a network and the filter around it, as the player of many games at once."""
 
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -33,14 +34,17 @@ class Agent(eqx.Module):
             return belief, worth(belief, self.habits, lookup)
 
         beliefs, values = jax.vmap(one)(logits, memory.belief)
-        return Memory(belief=beliefs, trail=memory.trail, turns=memory.turns), values, offsets
+        return replace(memory, belief=beliefs), values, offsets
 
-    def act(self, seen: Pictures, memory: Memory, lookup: Tables) -> tuple[Int32[Array, "B"], Memory]:
-        """Return the chosen rotations and the memory after them."""
+    def act(
+        self, seen: Pictures, memory: Memory, lookup: Tables, taken: Int32[Array, "B"] | None = None
+    ) -> tuple[Int32[Array, "B"], Memory]:
+        """Return the chosen rotations, or what was `taken` in their place, and the memory after them."""
         memory, values, offsets = self.look(seen, memory, lookup)
         barred = jax.vmap(been)(memory)
         pick = jax.vmap(choose, (0, 0, 0, 0, None, None))
-        actions = pick(memory.belief, values, offsets, barred, self.habits, lookup)
+        chosen = pick(memory.belief, values, offsets, barred, self.habits, lookup)
+        actions = chosen if taken is None else taken
         return actions, self.moved(memory, actions, lookup)
 
     @staticmethod
@@ -55,7 +59,7 @@ class Agent(eqx.Module):
         return pick(ended, memory)
 
 
-def acted(agent: Agent, seen: Pictures, memory: Memory, lookup: Tables) -> Any:
-    """Return the rotation chosen in one game, and the memory after it."""
-    seen, memory = jax.tree.map(lambda leaf: leaf[None], (seen, memory))
-    return jax.tree.map(lambda leaf: leaf[0], agent.act(seen, memory, lookup))
+def acted(agent: Agent, seen: Pictures, memory: Memory, lookup: Tables, taken: Int32[Array, ""] | None = None) -> Any:
+    """Return what `Agent.act` does in one game."""
+    seen, memory, taken = jax.tree.map(lambda leaf: leaf[None], (seen, memory, taken))
+    return jax.tree.map(lambda leaf: leaf[0], agent.act(seen, memory, lookup, taken))

@@ -14,14 +14,13 @@ from rotajax.tasks.task import Task
 from rotajax.train.agent import Agent, acted
 from rotajax.train.belief import Tables, tables
 from rotajax.train.memory import Memory, nothing
-from rotajax.train.picture import small
-from rotajax.train.world import Pictures
+from rotajax.train.world import Pictures, reduced
 from rotajax.types import Array, Int32
 
 
 def as_seen(observation: Observation) -> Pictures:
     """Return the three pictures of a turn as a policy sees them, 80 x 80."""
-    return Pictures(target=small(observation.target), view=small(observation.view), current=small(observation.current))
+    return reduced(observation.target, observation.view, observation.current)
 
 
 def episode(task: Task, params: Params, agent: Agent, lookup: Tables) -> Episodes:

@@ -22,9 +22,8 @@ from rotajax.train.agent import Agent, acted
 from rotajax.train.belief import Tables, tables
 from rotajax.train.extra import require_extra
 from rotajax.train.memory import Memory, nothing
-from rotajax.train.picture import small
 from rotajax.train.policy import identity, load_agent
-from rotajax.train.world import Pictures
+from rotajax.train.world import reduced
 from rotajax.types import Array
 
 
@@ -35,25 +34,31 @@ class CheckpointSolver:
         self.agent = load_agent(folder)
         self.asked = {"checkpoint": identity(folder)}
         self._lookup = jax.device_put(tables())
-        self._act, self._after = jax.jit(_act), jax.jit(_after)
+        self._act = jax.jit(_act)
         # Episode: the turn that its memory is for.
         self._memories: dict[str, tuple[int, Memory]] = {}
 
     async def __call__(self, question: Question) -> Reply:
         """Return the next rotation."""
         turn, memory = self._memories.pop(question.episode, (0, nothing()))
-        if not question.condition.history:
-            memory = nothing()
-        elif turn != question.turn:
-            memory = nothing()
-            for earlier in question.history:
-                pictures = _unpanelled(earlier, question.view is not None)
-                action = np.int32(action_index(earlier.action, earlier.angle))
-                memory = self._after(self.agent, self._lookup, *_shown(*pictures), memory, action)
-        pictures = _shown(question.target, question.view, question.current)
-        action, memory = self._act(self.agent, self._lookup, *pictures, memory)
+        if turn != question.turn or not question.condition.history:
+            memory = self._found_again(question)
+        action, memory = self._turn((question.target, question.view, question.current), memory)
         self._memories[question.episode] = (question.turn + 1, memory)
         return Reply(action=int(action))
+
+    def _found_again(self, question: Question) -> Memory:
+        """Return the memory of what a question shows of the turns before it."""
+        memory = nothing()
+        for earlier in question.history:
+            pictures = _unpanelled(earlier, question.view is not None)
+            _, memory = self._turn(pictures, memory, np.int32(action_index(earlier.action, earlier.angle)))
+        return memory
+
+    def _turn(self, pictures: tuple, memory: Memory, taken: np.int32 | None = None) -> tuple[Array, Memory]:
+        target, view, current = pictures
+        view = np.full((SIZE, SIZE), BACKGROUND, np.uint8) if view is None else view
+        return self._act(self.agent, self._lookup, (target, view, current), memory, taken)
 
 
 def build(args: argparse.Namespace) -> CheckpointSolver:
@@ -63,22 +68,8 @@ def build(args: argparse.Namespace) -> CheckpointSolver:
     return CheckpointSolver(args.argument)
 
 
-def _act(agent: Agent, lookup: Tables, target: Array, view: Array, current: Array, memory: Memory) -> tuple:
-    return acted(agent, Pictures(target=small(target), view=small(view), current=small(current)), memory, lookup)
-
-
-def _after(
-    agent: Agent, lookup: Tables, target: Array, view: Array, current: Array, memory: Memory, action: Array
-) -> Memory:
-    """Return the memory after an action that was taken, whatever would be chosen now."""
-    seen = Pictures(target=small(target)[None], view=small(view)[None], current=small(current)[None])
-    memory, _, _ = agent.look(seen, jax.tree.map(lambda leaf: leaf[None], memory), lookup)
-    return jax.tree.map(lambda leaf: leaf[0], agent.moved(memory, action[None], lookup))
-
-
-def _shown(target: np.ndarray, view: np.ndarray | None, current: np.ndarray) -> tuple:
-    """Return the pictures; a blank view where none is shown."""
-    return target, np.full((SIZE, SIZE), BACKGROUND, np.uint8) if view is None else view, current
+def _act(agent: Agent, lookup: Tables, pictures: tuple, memory: Memory, taken: Array | None) -> tuple[Array, Memory]:
+    return acted(agent, reduced(*pictures), memory, lookup, taken)
 
 
 def _unpanelled(turn: Turn, auxiliary: bool) -> tuple:

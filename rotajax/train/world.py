@@ -46,6 +46,11 @@ class Pictures:
     current: UInt8[Array, "*B 80 80"]
 
 
+def reduced(target: Array, view: Array, current: Array) -> Pictures:
+    """Return the pictures of a turn, 320 x 320, as a policy sees them."""
+    return Pictures(target=small(target), view=small(view), current=small(current))
+
+
 def make_world(suite: Suite, *, progress: bool = False) -> World:
     """Return the world of a suite; host code, a second for some ten icons, with its progress on standard error."""
     require(len(suite) > 0, "train: suite", "at least one task", "none")

@@ -20,7 +20,7 @@ KEY = "sk-right-enough"
 def first_call(app, *, base=None, model="fake", key=KEY, pictures=48):
     async def run():
         async with serving(app) as found, ChatClient(base or found, model, key and Secret(key), QUICK) as client:
-            return await preflight(client, pictures=pictures), client
+            return await preflight(client.complete, pictures=pictures), client
 
     return asyncio.run(run())
 
@@ -67,7 +67,7 @@ def test_what_is_wrong_is_told_apart(manners, call, kind, line):
 def test_a_path_that_is_not_there():
     async def run():
         async with serving(app()) as base, ChatClient(base.removesuffix("/v1"), "fake", Secret(KEY), QUICK) as client:
-            await preflight(client)
+            await preflight(client.complete)
 
     with pytest.raises(EndpointError, match="base-url: expected an endpoint, often ending in /v1") as caught:
         asyncio.run(run())

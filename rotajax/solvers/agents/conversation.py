@@ -1,13 +1,12 @@
 """`Conversation`: a step's questions to the model; each answer is on record before it is acted on, none asked twice."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from rotajax.solvers.api import has_tokens, record_answer
+from rotajax.solvers.api import ask_paid, has_tokens
 from rotajax.solvers.client import ChatClient
 from rotajax.solvers.parse import Answer, Malformed, read_answer
-from rotajax.solvers.price import Budget, Price, paid
+from rotajax.solvers.price import Budget, Price
 from rotajax.solvers.question import Question
 from rotajax.solvers.reply import InfrastructureError
 from rotajax.solvers.usage import NOTHING, Usage
@@ -89,10 +88,9 @@ class Conversation:
     async def _request(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]] | None
     ) -> dict[str, Any]:
-        ask = partial(self._client.complete, messages, tools=tools)
-        completion, cost = await paid(ask, self._price, self._budget)
+        completion, answer = await ask_paid(self._client, messages, self._price, self._budget, tools=tools)
         calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in completion.tool_calls]
-        return record_answer(self._client, completion, cost) | {"tool_calls": calls}
+        return answer | {"tool_calls": calls}
 
 
 def assistant_message(answer: dict[str, Any]) -> dict[str, Any]:

@@ -28,9 +28,11 @@ def pixel_player() -> Player:
         last, named = len(asked.pictures) - 1, asked.actions
         whole = len(named) == last
         keys = [chain(asked.hashes[: turn + 1]) for turn in range(last + 1)]
+        first, said, memory = 0 if whole else last, "", None
         known = next((turn for turn in range(last, -1, -1) if keys[turn] in seen), None)
-        said, memory = seen.pop(keys[known]) if known is not None else ("", None)
-        for turn in range(known + 1 if known is not None else 0 if whole else last, last + 1):
+        if known is not None:
+            first, (said, memory) = known + 1, seen.pop(keys[known])
+        for turn in range(first, last + 1):
             said, memory = _look(_question(asked, turn, named[:turn] if whole else []), memory)
         # The last turn alone: the next request goes on from it, or is the same again.
         seen[keys[last]] = said, memory
