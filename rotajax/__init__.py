@@ -9,7 +9,7 @@ from rotajax.env.actions import ACTIONS, action_index
 from rotajax.env.observe import observe
 from rotajax.env.rollout import Episodes, Policy, rollout
 from rotajax.env.state import OUTCOMES, Params, State
-from rotajax.env.step import reset, step
+from rotajax.env.step import Move, reset, step
 from rotajax.geometry.rotation import rotation
 from rotajax.geometry.solid import Points, Solid, extrude, make_solid
 from rotajax.policies.baseline import POLICIES
@@ -41,6 +41,7 @@ __all__ = [
     "OUTCOMES",
     "POLICIES",
     "Episodes",
+    "Move",
     "Params",
     "Points",
     "Policy",

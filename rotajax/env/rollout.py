@@ -14,13 +14,13 @@ from rotajax.compare import pose_error_deg
 from rotajax.devices import spread
 from rotajax.env.observe import Renderer
 from rotajax.env.state import RUNNING, Params, State, light
-from rotajax.env.step import reset, step
+from rotajax.env.step import Move, as_move, moved, reset
 from rotajax.tasks.suite import Suite
 from rotajax.tasks.task import Task
 from rotajax.types import Array, Float32, Int32, Key, struct
 
-# Returns the index of an action for a state; the key is fresh at every decision.
-Policy = Callable[[Key[Array, ""], State], Int32[Array, ""]]
+# Returns the index of an action for a state, or a move; the key is fresh at every decision.
+Policy = Callable[[Key[Array, ""], State], Int32[Array, ""] | Move]
 # Length of the scan: an episode has at most so many decisions whatever `max_decisions` says.
 HORIZON = 48
 Memory = TypeVar("Memory")
@@ -76,8 +76,8 @@ def episode(
     first, _ = reset(task, params, renderer=renderer)
 
     def turn(state: State, memory: tuple) -> tuple[State, tuple, Int32[Array, ""]]:
-        action = policy(jax.random.fold_in(key, state.decisions), state)
-        return step(state, action, params, renderer=renderer)[0], memory, action
+        move = as_move(policy(jax.random.fold_in(key, state.decisions), state))
+        return moved(state, move, params, renderer=renderer), memory, move.action
 
     return play_out(first, (), turn)
 

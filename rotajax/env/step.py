@@ -1,5 +1,6 @@
-"""`reset` and `step`: the game as pure functions of a state (Equation 2)."""
+"""`reset`, `step` and `moved`: the game as pure functions of a state (Equation 2)."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -11,7 +12,20 @@ from rotajax.env.rules import judge
 from rotajax.env.state import RUNNING, SUCCESS, Params, State, first_state
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.tasks.task import Task
-from rotajax.types import Array, Int32, Rotation
+from rotajax.types import Array, Float32, Int32, Rotation, struct
+
+
+@struct
+class Move:
+    """A decision of a policy that may have drawn where it leads."""
+
+    action: Int32[Array, ""]
+    iou: Float32[Array, ""]  # exact, of the silhouette after the action; NaN where that has not been drawn
+
+
+def as_move(decision: Int32[Array, ""] | Move) -> Move:
+    """Return what a policy decided as a move; of an index alone no IoU is known."""
+    return decision if isinstance(decision, Move) else Move(action=decision, iou=jnp.float32(jnp.nan))
 
 
 def reset(task: Task, params: Params, *, renderer: Renderer | None = None) -> tuple[State, Observation]:
@@ -34,6 +48,20 @@ def turned(R: Rotation, action: Int32[Array, ""]) -> Rotation:
     """Return the pose after an action: Q(a) R; STOP leaves it as it is."""
     turn = jnp.asarray(MATRICES)[jnp.minimum(action, jnp.int32(ROTATIONS - 1))]
     return jnp.where(action == STOP, R, compose(turn, R))
+
+
+def moved(state: State, move: Move, params: Params, *, renderer: Renderer | None = None) -> State:
+    """Return the state of `step` without its observation; the silhouette is drawn only where its IoU is not known.
+
+    Another renderer than the exact one draws every time.
+    """
+    R = turned(state.R, move.action)
+
+    def draw() -> Array:
+        return iou((renderer or exact_renderer(state.task))(state.task.solid, R), state.target)
+
+    found = jax.lax.cond(jnp.isnan(move.iou), draw, lambda: move.iou) if renderer is None else draw()
+    return judge(state, move.action, R, found, params)
 
 
 def step(

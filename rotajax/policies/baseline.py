@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from rotajax.env.actions import INVERSE, ROTATIONS
 from rotajax.env.rollout import Policy
 from rotajax.env.state import State
+from rotajax.env.step import Move
 from rotajax.search.oracle import best_by_iou
 from rotajax.search.successors import successor_ious, successor_pose_errors
 from rotajax.types import Array, Int32, Key
@@ -27,14 +28,15 @@ def random_rollback(key: Key[Array, ""], state: State) -> Int32[Array, ""]:
     return jnp.where(worsened, undo, uniform_random(key, state))
 
 
-def iou_greedy(key: Key[Array, ""], state: State) -> Int32[Array, ""]:
+def iou_greedy(key: Key[Array, ""], state: State) -> Move:
     """Return the rotation whose successor has the highest exact IoU, the lowest index on ties, even if it is worse.
 
     Spans shortlist and the exact renderer decides; faster on tasks that carry their skeletons (`with_skeletons`).
     """
     del key
     columns = state.task.solid if state.task.bones is None else state.task.bones
-    return best_by_iou(state.task.solid, columns, state.target, state.R).best
+    choice = best_by_iou(state.task.solid, columns, state.target, state.R)
+    return Move(action=choice.best, iou=choice.iou)
 
 
 def iou_greedy_exact(key: Key[Array, ""], state: State) -> Int32[Array, ""]:

@@ -19,10 +19,10 @@ from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, struct
 # states of 500 icons). Two poses of one solid whose span IoUs differ by more than PAIR_MARGIN are in the order of their
 # exact IoUs (largest difference of two errors: 0.0063, in 50,000 poses). An exact IoU is at most so much above the
 # span's (0.0035, in 100,000), or above that of the samples drafted first (0.0007, in 50,000).
-COARSE_MARGIN = 0.03
-PAIR_MARGIN = 0.007
-ABOVE_SPAN = 0.0045
-ABOVE_SPARSE = 0.002
+COARSE_MARGIN = 0.025
+PAIR_MARGIN = 0.01
+ABOVE_SPAN = 0.008
+ABOVE_SPARSE = 0.0015
 # Of no IoU.
 ANY = 2.0
 # How far a successor has been drawn.
@@ -34,6 +34,7 @@ class Choice:
     """The best successor and what was known when it was chosen."""
 
     best: Int32[Array, ""]  # its action, the lowest on ties of exact IoU
+    iou: Float32[Array, ""]  # its exact IoU; NaN where it was the only one left, and not drawn exactly
     ious: Float32[Array, "A"]  # the best known of each: exact, of some samples, of spans, of half-size spans
     settled: Int32[Array, ""]  # how many successors were drawn exactly
 
@@ -85,7 +86,8 @@ def best_by_iou(
         start,
     )
     best = jnp.argmax(jnp.where(contested, _exact(done), start.most)).astype(jnp.int32)
-    return Choice(best=best, ious=done.ious, settled=jnp.sum(done.stage == EXACT, dtype=jnp.int32))
+    known = jnp.where(contested, done.ious[best], jnp.float32(jnp.nan))
+    return Choice(best=best, iou=known, ious=done.ious, settled=jnp.sum(done.stage == EXACT, dtype=jnp.int32))
 
 
 def _shortlist(

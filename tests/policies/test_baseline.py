@@ -130,4 +130,5 @@ def test_greedy_policies_take_the_lowest_index_on_ties_and_move_even_if_worse():
     assert jax.jit(POLICIES["pose_greedy"])(KEY, state) in (0, 4, 8, 12, 16, 20)
     # A point in the middle looks the same from everywhere, and no picture meets an empty target: all 24 tie.
     dot = shapes.Task(solid=shapes.make_solid(np.zeros((1, 2)), 0), start=shapes.EYE, group=TASKS[0].group)
-    assert jax.jit(POLICIES["iou_greedy"])(KEY, shapes.state_at(dot, R=shapes.EYE)) == 0
+    move = jax.jit(POLICIES["iou_greedy"])(KEY, shapes.state_at(dot, R=shapes.EYE))
+    assert (int(move.action), float(move.iou)) == (0, 0.0)

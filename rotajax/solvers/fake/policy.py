@@ -12,7 +12,7 @@ import numpy as np
 from rotajax.checks import require
 from rotajax.env.actions import STOP, action_index
 from rotajax.env.state import Params
-from rotajax.env.step import reset
+from rotajax.env.step import as_move, reset
 from rotajax.geometry.rotation import MATRICES, compose
 from rotajax.policies.baseline import POLICIES
 from rotajax.render.splat import splat
@@ -35,7 +35,7 @@ def policy_player(name: str, suite: str | None) -> Player:
     @jax.jit
     def decide(task: Task, R: Rotation) -> Int32[Array, ""]:
         state, _ = reset(task, Params())
-        return policy(key, dataclasses.replace(state, R=R))
+        return as_move(policy(key, dataclasses.replace(state, R=R))).action
 
     def act(asked: Asked) -> str:
         if not asked.pictures:
