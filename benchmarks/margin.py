@@ -8,6 +8,8 @@ difference of two errors of one solid: the order of two of its poses is certain 
 `sparse` is the error of what the certified renderer draws first, one of the oracle's stages. `goal` is the error where
 the exact IoU is within 0.05 of the success threshold.
 
+It fails, with 1, where the oracle or the search relies on less than was measured.
+
 `walk`: from a uniform pose on, the successor of the highest exact IoU is taken at every step, as IoU greedy does, and
 all 24 successors are drawn in every way. Errors of one icon's poses go together, and one icon in 600 has twice the
 error of the others. `wrong` counts the states where the oracle chose another successor; `behind` is how far the best
@@ -33,7 +35,8 @@ from rotajax.render.certified import completed, drafted
 from rotajax.render.packed import close_cross, pack
 from rotajax.render.skeleton import Skeleton, skeleton
 from rotajax.render.splat import splat
-from rotajax.search.oracle import best_by_iou
+from rotajax.search.ground import SPAN_MARGIN
+from rotajax.search.oracle import ABOVE_SPAN, ABOVE_SPARSE, COARSE_MARGIN, PAIR_MARGIN, best_by_iou
 from rotajax.search.score import halved, make_goal, span_iou
 from rotajax.search.successors import successor_poses
 from rotajax.tasks.starts import SUCCESS_IOU
@@ -120,6 +123,20 @@ def walk_summary(found: np.ndarray, best: np.ndarray, icons: list[str]) -> dict:
     }
 
 
+def allowed(row: dict) -> list[tuple[str, float, float]]:
+    """What the oracle and the search rely on: (what, allowed, measured), from a row."""
+    walked = row["walk"]
+    sparse = walked["sparse"], row["sparse"]
+    return [
+        ("best successor below the best, half-size spans", COARSE_MARGIN, walked["behind"]["max"]),
+        ("difference of two errors of a state's successors, spans", PAIR_MARGIN, walked["pair"]["max"]),
+        ("exact IoU above the span's", ABOVE_SPAN, max(-walked["span"]["low"], -row["all"]["low"])),
+        ("exact IoU above that of the samples drafted first", ABOVE_SPARSE, -min(w["low"] for w in sparse)),
+        ("exact IoU above the span's, near the success threshold", SPAN_MARGIN, -row["goal"]["low"]),
+        ("states in which the oracle chose another successor", 0, walked["wrong"]),
+    ]
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--icons", type=Path, required=True, help="folder of SVG icons")
@@ -188,6 +205,7 @@ def main(argv: list[str] | None = None) -> int:
     row["worst"] = [
         {k: v if isinstance(v, str | int) else round(float(v), 5) for k, v in case.items()} for case in row["worst"]
     ]
+    row["relied_on"] = allowed(row)
     line = json.dumps(row, allow_nan=False)
     if flags.out:
         flags.out.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +213,10 @@ def main(argv: list[str] | None = None) -> int:
             file.write(line + "\n")
     else:
         print(line)
-    return 0
+    broken = [f"{what}: {measured:g}, allowed {most:g}" for what, most, measured in row["relied_on"] if measured > most]
+    for said in broken:
+        print(f"margin: {said}", file=sys.stderr)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":
