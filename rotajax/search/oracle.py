@@ -1,7 +1,5 @@
 """The decision-exact oracle: the best of 24 successors by exact IoU, at the cost of spans."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 
@@ -11,22 +9,20 @@ from rotajax.render.certified import completed, drafted
 from rotajax.render.packed import close_cross, pack
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.splat import splat_packed
-from rotajax.search.score import halved, make_goal, span_iou
+from rotajax.search.score import Goal, halved, make_goal, span_iou
 from rotajax.search.successors import successor_poses
-from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, struct
+from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32, struct
 
-# Above what benchmarks/margin.py has measured. In half-size spans the winner was at most 0.0173 below the best (10,000
-# states of 500 icons). Two poses of one solid whose span IoUs differ by more than PAIR_MARGIN are in the order of their
-# exact IoUs (largest difference of two errors: 0.0063, in 50,000 poses). An exact IoU is at most so much above the
-# span's (0.0035, in 100,000), or above that of the samples drafted first (0.0007, in 50,000).
+# Above what benchmarks/margin.py has measured. In half-size spans the winner was at most 0.0173 below the best (25,000
+# states). An exact IoU is at most so much above that of the samples drafted first (0.0007, in 380,000 poses). Without a
+# skeleton: two poses of one solid whose span IoUs differ by more than PAIR_MARGIN are in the order of their exact IoUs
+# (largest difference of two errors: 0.0065), and an exact IoU is at most so much above the span's (0.0056).
 COARSE_MARGIN = 0.025
+ABOVE_SPARSE = 0.001
 PAIR_MARGIN = 0.01
 ABOVE_SPAN = 0.008
-ABOVE_SPARSE = 0.0015
 # Of no IoU.
 ANY = 2.0
-# How far a successor has been drawn.
-SPAN, SPARSE, EXACT = range(3)
 
 
 @struct
@@ -35,18 +31,17 @@ class Choice:
 
     best: Int32[Array, ""]  # its action, the lowest on ties of exact IoU
     iou: Float32[Array, ""]  # its exact IoU; NaN where it was the only one left, and not drawn exactly
-    ious: Float32[Array, "A"]  # the best known of each: exact, of some samples, of spans, of half-size spans
+    ious: Float32[Array, "A"]  # the best known of each: exact, of some samples, of spans
     settled: Int32[Array, ""]  # how many successors were drawn exactly
 
 
 @struct
-class _Draft:
+class _Race:
     """What is known of the successors so far."""
 
     ious: Float32[Array, "A"]
     most: Float32[Array, "A"]  # the exact IoU is at most this; -1 for those out of the race
-    stage: Int32[Array, "A"]
-    drawn: Array  # the disks of some samples, UInt32[A, 10, 320], of those at SPARSE or beyond
+    exact: Bool[Array, "A"]  # whether it is known
 
 
 def best_by_iou(
@@ -60,94 +55,75 @@ def best_by_iou(
 ) -> Choice:
     """Return the successor of a pose with the highest exact IoU.
 
-    Spans of `columns` (the solid's skeleton, or the solid itself) shortlist, of a skeleton in half-size pictures first:
-    a successor whose span IoU is more than `margin`, there `coarse_margin`, below the best cannot win. Where more than
-    one is left, the one that may be highest is drawn more exactly, again and again, until an exact IoU is above what
-    any other may have. A skeleton gives a stage between. Solids of fewer columns than pixels, whose samples leave gaps,
-    are drawn exactly.
+    With the solid's skeleton as `columns`, half-size spans shortlist: who is more than `coarse_margin` below the best
+    in them cannot win. Of the others some samples are drafted; who may be highest is completed to the exact silhouette,
+    again and again, until an exact IoU is above what any other may have. With the solid itself spans shortlist within
+    `margin`, and the exact renderer settles. Solids of fewer columns than pixels, whose samples leave gaps, are drawn
+    exactly.
     """
     poses, goal = successor_poses(R), pack(target)
     dense = solid.count >= jnp.sum(target, dtype=jnp.int32)
-    near, coarse_near, above = (
-        jnp.where(dense, jnp.float32(m), jnp.float32(ANY)) for m in (margin, coarse_margin, ABOVE_SPAN)
-    )
-    rough, contender = _shortlist(columns, target, poses, near, coarse_near)
-    start = _Draft(
-        ious=rough,
-        most=jnp.where(contender, rough + above, jnp.float32(-1)),
-        stage=jnp.full(rough.shape, SPAN, jnp.int32),
-        drawn=jnp.zeros((len(poses), 10, 320) if isinstance(columns, Skeleton) else (0,), jnp.uint32),
-    )
-    step = _refined if isinstance(columns, Skeleton) else _settled
-    contested = jnp.sum(contender, dtype=jnp.int32) > 1
-    done = jax.lax.while_loop(
-        lambda draft: contested & (jnp.max(_waiting(draft)) >= jnp.max(_exact(draft))),
-        partial(step, solid, columns, goal, poses),
-        start,
-    )
-    best = jnp.argmax(jnp.where(contested, _exact(done), start.most)).astype(jnp.int32)
-    known = jnp.where(contested, done.ious[best], jnp.float32(jnp.nan))
-    return Choice(best=best, iou=known, ious=done.ious, settled=jnp.sum(done.stage == EXACT, dtype=jnp.int32))
+
+    def allowed(most: float) -> Array:
+        return jnp.where(dense, jnp.float32(most), jnp.float32(ANY))
+
+    if isinstance(columns, Skeleton):
+        rough = _span_ious(columns, poses, make_goal(halved(target)))
+        contender, contested = _contenders(rough, allowed(coarse_margin))
+        drafts, ious = _drafts(columns, poses, goal, contender & contested)
+        rough = jnp.where(contender & contested, ious, rough)
+        most = rough + allowed(ABOVE_SPARSE)
+
+        def exact(i: Array) -> Array:
+            return completed(solid, columns, poses[i], drafts[i])
+    else:
+        rough = _span_ious(columns, poses, make_goal(target))
+        contender, contested = _contenders(rough, allowed(margin))
+        most = rough + allowed(ABOVE_SPAN)
+
+        def exact(i: Array) -> Array:
+            return splat_packed(solid, poses[i])
+
+    def settle(race: _Race) -> _Race:
+        i = jnp.argmax(_waiting(race))
+        found = iou(exact(i), goal)
+        return _Race(ious=race.ious.at[i].set(found), most=race.most, exact=race.exact.at[i].set(True))
+
+    race = _Race(ious=rough, most=jnp.where(contender, most, jnp.float32(-1)), exact=jnp.zeros(rough.shape, bool))
+    race = jax.lax.while_loop(lambda r: contested & (jnp.max(_waiting(r)) >= jnp.max(_known(r))), settle, race)
+    best = jnp.argmax(jnp.where(contested, _known(race), race.most)).astype(jnp.int32)
+    known = jnp.where(contested, race.ious[best], jnp.float32(jnp.nan))
+    return Choice(best=best, iou=known, ious=race.ious, settled=jnp.sum(race.exact, dtype=jnp.int32))
 
 
-def _shortlist(
-    columns: Solid | Skeleton, target: Mask, poses: Float32[Array, "A 3 3"], margin: Array, coarse_margin: Array
-) -> tuple[Float32[Array, "A"], Bool[Array, "A"]]:
-    """Return the successors' IoUs by spans, and which of them may win."""
-    fine = make_goal(target)
-    if not isinstance(columns, Skeleton):
-        rough = jax.lax.map(lambda pose: span_iou(columns, pose, fine), poses)
-        return rough, rough >= jnp.max(rough) - margin
-    small = make_goal(halved(target))
-    rough = jax.lax.map(lambda pose: span_iou(columns, pose, small), poses)
-    left = rough >= jnp.max(rough) - coarse_margin
-    drawn = jax.lax.map(
-        lambda one: jax.lax.cond(one[1], lambda: span_iou(columns, one[0], fine), lambda: jnp.float32(-1)),
-        (poses, left),
-    )
-    return jnp.where(left, drawn, rough), drawn >= jnp.maximum(jnp.max(drawn) - margin, jnp.float32(0))
+def _span_ious(columns: Solid | Skeleton, poses: Float32[Array, "A 3 3"], goal: Goal) -> Float32[Array, "A"]:
+    return jax.lax.map(lambda pose: span_iou(columns, pose, goal), poses)
 
 
-def _waiting(draft: _Draft) -> Float32[Array, "A"]:
+def _contenders(rough: Float32[Array, "A"], margin: Array) -> tuple[Bool[Array, "A"], Bool[Array, ""]]:
+    """Return which successors may win, and whether these are more than one."""
+    contender = rough >= jnp.max(rough) - margin
+    return contender, jnp.sum(contender, dtype=jnp.int32) > 1
+
+
+def _drafts(
+    columns: Skeleton, poses: Float32[Array, "A 3 3"], goal: UInt32[Array, "H words"], wanted: Bool[Array, "A"]
+) -> tuple[UInt32[Array, "A 10 320"], Float32[Array, "A"]]:
+    """Return the disks of some samples of those that are wanted, and their IoUs; zeros of the others."""
+
+    def draft(pose: Rotation) -> tuple[Array, Array]:
+        drawn = drafted(columns, pose)
+        return drawn, iou(close_cross(drawn).T, goal)
+
+    nothing = jnp.zeros((10, 320), jnp.uint32), jnp.float32(0)
+    return jax.lax.map(lambda one: jax.lax.cond(one[1], lambda: draft(one[0]), lambda: nothing), (poses, wanted))
+
+
+def _waiting(race: _Race) -> Float32[Array, "A"]:
     """Return the most that the IoU of each successor not yet drawn exactly may be."""
-    return jnp.where(draft.stage < EXACT, draft.most, jnp.float32(-1))
+    return jnp.where(race.exact, jnp.float32(-1), race.most)
 
 
-def _exact(draft: _Draft) -> Float32[Array, "A"]:
+def _known(race: _Race) -> Float32[Array, "A"]:
     """Return the exact IoUs; below any, yet above those out of the race, where there is none."""
-    return jnp.where(draft.stage == EXACT, draft.ious, jnp.float32(-0.5))
-
-
-def _refined(solid: Solid, columns: Skeleton, goal: Array, poses: Array, draft: _Draft) -> _Draft:
-    """Return the draft after one more drawing: some samples of the skeleton first, then the exact silhouette."""
-    i = jnp.argmax(_waiting(draft))
-
-    def sparse() -> tuple[Array, Array, Array]:
-        drawn = drafted(columns, poses[i])
-        found = iou(close_cross(drawn).T, goal)
-        return found, found + jnp.float32(ABOVE_SPARSE), drawn
-
-    def exact() -> tuple[Array, Array, Array]:
-        found = iou(completed(solid, columns, poses[i], draft.drawn[i]), goal)
-        return found, found, draft.drawn[i]
-
-    found, most, drawn = jax.lax.cond(draft.stage[i] == SPAN, sparse, exact)
-    return _Draft(
-        ious=draft.ious.at[i].set(found),
-        most=draft.most.at[i].set(most),
-        stage=draft.stage.at[i].add(jnp.int32(1)),
-        drawn=draft.drawn.at[i].set(drawn),
-    )
-
-
-def _settled(solid: Solid, columns: Solid, goal: Array, poses: Array, draft: _Draft) -> _Draft:
-    """Return the draft after one more exact drawing."""
-    del columns
-    i = jnp.argmax(_waiting(draft))
-    found = iou(splat_packed(solid, poses[i]), goal)
-    return _Draft(
-        ious=draft.ious.at[i].set(found),
-        most=draft.most.at[i].set(found),
-        stage=draft.stage.at[i].set(jnp.int32(EXACT)),
-        drawn=draft.drawn,
-    )
+    return jnp.where(race.exact, race.ious, jnp.float32(-0.5))
