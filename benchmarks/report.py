@@ -152,9 +152,7 @@ def _margin(rows: list[dict]) -> list[str]:
     lines += [_line([band, *(f"{values[name]:.4f}" for name in names)]) for band, values in bands.items()]
     if "relied_on" in row:
         states = f"{row['walk']['states']:,}"
-        lines.append(
-            f"\nWhat the oracle and the search rely on, by {states} states of IoU greedy and these poses:\n"
-        )
+        lines.append(f"\nWhat the oracle and the search rely on, by {states} states of IoU greedy and these poses:\n")
         lines += [_line(["", "allowed", "measured"]), _line(["---", "---:", "---:"])]
         lines += [_line([what, f"{most:g}", f"{measured:.2g}"]) for what, most, measured in row["relied_on"]]
     return ["\n".join(lines) + "\n"]

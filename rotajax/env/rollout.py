@@ -20,7 +20,7 @@ from rotajax.tasks.task import Task
 from rotajax.types import Array, Float32, Int32, Key, struct
 
 # Returns the index of an action for a state, or a move; the key is fresh at every decision.
-Policy = Callable[[Key[Array, ""], State], Int32[Array, ""] | Move]
+Policy = Callable[[Key[Array, ""], State], Int32[Array, ""] | int | Move]
 # Length of the scan: an episode has at most so many decisions whatever `max_decisions` says.
 HORIZON = 48
 Memory = TypeVar("Memory")

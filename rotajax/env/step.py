@@ -23,9 +23,17 @@ class Move:
     iou: Float32[Array, ""]  # exact, of the silhouette after the action; NaN where that has not been drawn
 
 
-def as_move(decision: Int32[Array, ""] | Move) -> Move:
-    """Return what a policy decided as a move; of an index alone no IoU is known."""
-    return decision if isinstance(decision, Move) else Move(action=decision, iou=jnp.float32(jnp.nan))
+def as_move(decision: Int32[Array, ""] | int | Move) -> Move:
+    """Return what a policy decided as a move; of an index alone no IoU is known.
+
+    Raises ValueError for an index outside [0, 24] that is known outside jit, and for a kind that is no integer.
+    """
+    action, found = (decision.action, decision.iou) if isinstance(decision, Move) else (decision, jnp.nan)
+    if isinstance(action, int | np.integer):  # known here, and not under jit
+        require(0 <= int(action) <= STOP, "step: action", f"an index from 0 to {STOP}", action)
+    kind = jnp.result_type(action)
+    require(jnp.issubdtype(kind, jnp.integer), "step: action", "a whole number", kind)
+    return Move(action=jnp.asarray(action, jnp.int32), iou=jnp.asarray(found, jnp.float32))
 
 
 def reset(task: Task, params: Params, *, renderer: Renderer | None = None) -> tuple[State, Observation]:
@@ -51,9 +59,9 @@ def turned(R: Rotation, action: Int32[Array, ""]) -> Rotation:
 
 
 def moved(state: State, move: Move, params: Params, *, renderer: Renderer | None = None) -> State:
-    """Return the state of `step` without its observation; the silhouette is drawn only where its IoU is not known.
+    """Return the state of `step` without its observation.
 
-    Another renderer than the exact one draws every time.
+    On a CPU the silhouette is drawn only where its IoU is not known; another renderer than the exact one always draws.
     """
     R = turned(state.R, move.action)
 
@@ -65,19 +73,15 @@ def moved(state: State, move: Move, params: Params, *, renderer: Renderer | None
 
 
 def step(
-    state: State, action: Int32[Array, ""], params: Params, *, renderer: Renderer | None = None
+    state: State, action: Int32[Array, ""] | int | Move, params: Params, *, renderer: Renderer | None = None
 ) -> tuple[State, Observation]:
     """Return the state after one decision, and its observation: R[t+1] = Q(a) R[t].
 
-    `action` is an index of ACTIONS, [0, 24]; STOP leaves the pose as it is. Raises ValueError for another number
-    known outside jit, and for a kind that is no integer. A traced index outside, and stepping an ended episode, are
-    the caller's mistakes and are not caught here: no branch on a state is worth its cost under vmap.
+    `action` is an index of ACTIONS, [0, 24], or a policy's move; STOP leaves the pose as it is. Raises ValueError for
+    another number known outside jit, and for a kind that is no integer. A traced index outside, and stepping an ended
+    episode, are the caller's mistakes and are not caught here: no branch on a state is worth its cost under vmap.
     """
-    if isinstance(action, int | np.integer):  # known here, and not under jit
-        require(0 <= int(action) <= STOP, "step: action", f"an index from 0 to {STOP}", action)
-    kind = jnp.result_type(action)
-    require(jnp.issubdtype(kind, jnp.integer), "step: action", "a whole number", kind)
-    action = jnp.asarray(action, jnp.int32)
+    action = as_move(action).action
     R = turned(state.R, action)
     current = (renderer or exact_renderer(state.task))(state.task.solid, R)
     state = judge(state, action, R, iou(current, state.target), params)

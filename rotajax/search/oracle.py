@@ -14,11 +14,14 @@ from rotajax.search.successors import successor_poses
 from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32, struct
 
 # Above what benchmarks/margin.py has measured. In half-size spans the winner was at most 0.0173 below the best (25,000
-# states). An exact IoU is at most so much above that of the samples drafted first (0.0007, in 380,000 poses). Without a
-# skeleton: two poses of one solid whose span IoUs differ by more than PAIR_MARGIN are in the order of their exact IoUs
-# (largest difference of two errors: 0.0065), and an exact IoU is at most so much above the span's (0.0056).
+# states). An exact IoU is at most so much above that of the samples drafted first: 0.0007 in 380,000 poses, but up to
+# 0.002 within a fifth of a degree of the target, where all samples of a column fall on one pixel.
 COARSE_MARGIN = 0.025
 ABOVE_SPARSE = 0.001
+CLOSE, ABOVE_SPARSE_CLOSE = 0.95, 0.004
+# Without a skeleton, by the spans of skeletons: two poses of one solid whose span IoUs differ by more than PAIR_MARGIN
+# are in the order of their exact IoUs (largest difference of two errors: 0.0065), and an exact IoU is at most so much
+# above the span's (0.0056).
 PAIR_MARGIN = 0.01
 ABOVE_SPAN = 0.008
 # Of no IoU.
@@ -31,7 +34,7 @@ class Choice:
 
     best: Int32[Array, ""]  # its action, the lowest on ties of exact IoU
     iou: Float32[Array, ""]  # its exact IoU; NaN where it was the only one left, and not drawn exactly
-    ious: Float32[Array, "A"]  # the best known of each: exact, of some samples, of spans
+    ious: Float32[Array, "A"]  # the best known of each: exact, of some samples, of (half-size) spans
     settled: Int32[Array, ""]  # how many successors were drawn exactly
 
 
@@ -59,7 +62,7 @@ def best_by_iou(
     in them cannot win. Of the others some samples are drafted; who may be highest is completed to the exact silhouette,
     again and again, until an exact IoU is above what any other may have. With the solid itself spans shortlist within
     `margin`, and the exact renderer settles. Solids of fewer columns than pixels, whose samples leave gaps, are drawn
-    exactly.
+    exactly; the margins are those of columns spread evenly, as an icon's are.
     """
     poses, goal = successor_poses(R), pack(target)
     dense = solid.count >= jnp.sum(target, dtype=jnp.int32)
@@ -72,7 +75,7 @@ def best_by_iou(
         contender, contested = _contenders(rough, allowed(coarse_margin))
         drafts, ious = _drafts(columns, poses, goal, contender & contested)
         rough = jnp.where(contender & contested, ious, rough)
-        most = rough + allowed(ABOVE_SPARSE)
+        most = rough + jnp.where(rough > jnp.float32(CLOSE), allowed(ABOVE_SPARSE_CLOSE), allowed(ABOVE_SPARSE))
 
         def exact(i: Array) -> Array:
             return completed(solid, columns, poses[i], drafts[i])

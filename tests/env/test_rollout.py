@@ -10,6 +10,7 @@ from reference import environment, renderer, rotation
 from rotajax.devices import batch_map, device_mesh
 from rotajax.env.rollout import Episodes, episode, rollout
 from rotajax.env.state import OUTCOMES, Params
+from rotajax.env.step import Move, as_move, moved, reset, step
 from rotajax.policies.baseline import random_rollback
 from rotajax.render.splat import splat
 from rotajax.tasks.starts import draw_sequence, start_pose
@@ -134,3 +135,30 @@ def test_changing_task_pose_seed_or_params_does_not_trace_anew(episodes):
     other = shapes.Task(solid=BATCH.solid, start=BATCH.start[::-1].copy(), group=BATCH.group)
     play(other[1:], jax.random.key(9), Params(patience=np.int32(1)))
     assert len(traced) == once > 0
+
+
+@pytest.mark.parametrize("decision", [8, np.int64(8), jnp.int32(8), Move(action=8, iou=0.5)])
+def test_a_policy_may_return_a_number_of_any_kind_or_a_move(decision):
+    episodes = jax.eval_shape(lambda: episode(lambda key, state: decision, TASKS[0], KEY, Params()))
+    assert episodes.action.dtype == jnp.int32
+    state = shapes.state_at(TASKS[0], R=shapes.EYE)
+    assert jax.eval_shape(lambda: step(state, decision, Params())[0]).last_action.dtype == jnp.int32
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [(30, "from 0 to 24"), (np.float32(0.5), "a whole number"), (Move(action=-1, iou=0.5), "from 0")],
+)
+def test_a_policy_that_returns_no_action_is_told_so(decision, said):
+    with pytest.raises(ValueError, match=f"step: action: expected .*{said}"):
+        jax.eval_shape(lambda: episode(lambda key, state: decision, TASKS[0], KEY, Params()))
+
+
+def test_an_iou_that_a_policy_knows_is_taken_over_and_only_for_the_exact_renderer():
+    state = jax.jit(lambda task: reset(task, Params())[0])(TASKS[0])
+    known = jax.jit(lambda move: moved(state, move, Params()))
+    drawn = float(known(as_move(jnp.int32(8))).iou)
+    assert 0 < drawn < 1
+    assert float(known(as_move(Move(action=8, iou=0.25))).iou) == 0.25
+    other = jax.jit(lambda move: moved(state, move, Params(), renderer=splat))
+    assert float(other(as_move(Move(action=8, iou=0.25))).iou) == drawn

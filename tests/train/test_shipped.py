@@ -27,7 +27,7 @@ def test_what_ships_is_small_and_says_where_it_comes_from(name):
 
 
 def test_what_ships_plays():
-    # 24 and 26 of the 28 embedded tasks are won; a network that had learnt nothing would win none of these four.
+    # 26 and 24 of the 28 embedded tasks are won; a network that had learnt nothing would win none of these four.
     tasks = jax.tree.map(lambda leaf: np.asarray(leaf)[:4], rx.load_suite("mini").tasks)
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         for name in SHIPPED:
