@@ -19,9 +19,9 @@ from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32, s
 COARSE_MARGIN = 0.025
 ABOVE_SPARSE = 0.001
 CLOSE, ABOVE_SPARSE_CLOSE = 0.95, 0.004
-# Without a skeleton, by the spans of skeletons: two poses of one solid whose span IoUs differ by more than PAIR_MARGIN
-# are in the order of their exact IoUs (largest difference of two errors: 0.0065), and an exact IoU is at most so much
-# above the span's (0.0056).
+# Two poses of one solid whose span IoUs, by its skeleton, differ by more than PAIR_MARGIN are in the order of their exact
+# IoUs (largest difference of two errors: 0.0065); an exact IoU is at most so much above the span's (0.0056).
+BEHIND = 0.008
 PAIR_MARGIN = 0.01
 ABOVE_SPAN = 0.008
 # Of no IoU.
@@ -59,10 +59,11 @@ def best_by_iou(
     """Return the successor of a pose with the highest exact IoU.
 
     With the solid's skeleton as `columns`, half-size spans shortlist: who is more than `coarse_margin` below the best
-    in them cannot win. Of the others some samples are drafted; who may be highest is completed to the exact silhouette,
-    again and again, until an exact IoU is above what any other may have. With the solid itself spans shortlist within
-    `margin`, and the exact renderer settles. Solids of fewer columns than pixels, whose samples leave gaps, are drawn
-    exactly; the margins are those of columns spread evenly, as an icon's are.
+    in them cannot win, nor who is more than `margin` below in whole spans, which are asked about those behind. Of the
+    others some samples are drafted; who may be highest is completed to the exact silhouette, again and again, until an
+    exact IoU is above what any other may have. With the solid itself spans shortlist within `margin`, and the exact
+    renderer settles. Solids of fewer columns than pixels, whose samples leave gaps, are drawn exactly; the margins are
+    those of columns spread evenly, as an icon's are.
     """
     poses, goal = successor_poses(R), pack(target)
     dense = solid.count >= jnp.sum(target, dtype=jnp.int32)
@@ -72,7 +73,9 @@ def best_by_iou(
 
     if isinstance(columns, Skeleton):
         rough = _span_ious(columns, poses, make_goal(halved(target)))
-        contender, contested = _contenders(rough, allowed(coarse_margin))
+        contender = rough >= jnp.max(rough) - allowed(coarse_margin)
+        contender = _spanned(columns, poses, make_goal(target), rough, contender, allowed(margin))
+        contested = _several(contender)
         drafts, ious = _drafts(columns, poses, goal, contender & contested)
         rough = jnp.where(contender & contested, ious, rough)
         most = rough + jnp.where(rough > jnp.float32(CLOSE), allowed(ABOVE_SPARSE_CLOSE), allowed(ABOVE_SPARSE))
@@ -81,7 +84,8 @@ def best_by_iou(
             return completed(solid, columns, poses[i], drafts[i])
     else:
         rough = _span_ious(columns, poses, make_goal(target))
-        contender, contested = _contenders(rough, allowed(margin))
+        contender = rough >= jnp.max(rough) - allowed(margin)
+        contested = _several(contender)
         most = rough + allowed(ABOVE_SPAN)
 
         def exact(i: Array) -> Array:
@@ -103,10 +107,29 @@ def _span_ious(columns: Solid | Skeleton, poses: Float32[Array, "A 3 3"], goal: 
     return jax.lax.map(lambda pose: span_iou(columns, pose, goal), poses)
 
 
-def _contenders(rough: Float32[Array, "A"], margin: Array) -> tuple[Bool[Array, "A"], Bool[Array, ""]]:
-    """Return which successors may win, and whether these are more than one."""
-    contender = rough >= jnp.max(rough) - margin
-    return contender, jnp.sum(contender, dtype=jnp.int32) > 1
+def _several(contender: Bool[Array, "A"]) -> Bool[Array, ""]:
+    return jnp.sum(contender, dtype=jnp.int32) > 1
+
+
+def _spanned(
+    columns: Skeleton,
+    poses: Float32[Array, "A 3 3"],
+    goal: Goal,
+    rough: Float32[Array, "A"],
+    contender: Bool[Array, "A"],
+    margin: Array,
+) -> Bool[Array, "A"]:
+    """Return the contenders without those that whole spans rule out, of who is more than BEHIND below the best.
+
+    A span costs two thirds of a draft: worth it for who is likely to go.
+    """
+    behind = contender & (rough < jnp.max(rough) - jnp.float32(BEHIND))
+    looked = behind | (jnp.arange(len(rough)) == jnp.argmax(rough))
+    spans = jax.lax.map(
+        lambda one: jax.lax.cond(one[1], lambda: span_iou(columns, one[0], goal), lambda: jnp.float32(-1)),
+        (poses, looked & jnp.any(behind)),
+    )
+    return contender & (~behind | (spans >= jnp.max(spans) - margin))
 
 
 def _drafts(
