@@ -23,7 +23,7 @@ class Move:
     iou: Float32[Array, ""]  # exact, of the silhouette after the action; NaN where that has not been drawn
 
 
-def as_move(decision: Int32[Array, ""] | int | Move) -> Move:
+def as_move(decision: Int32[Array, ""] | int | float | Move) -> Move:
     """Return what a policy decided as a move; of an index alone no IoU is known.
 
     Raises ValueError for an index outside [0, 24] that is known outside jit, and for a kind that is no integer.
