@@ -40,8 +40,9 @@ def outline_points(mask: np.ndarray) -> np.ndarray:
 def enclosing_circle(points: np.ndarray) -> Circle:
     """Return the minimum enclosing circle (cx, cy, radius) of `points` float64 [N, 2], N >= 1.
 
-    Exact up to float64 rounding, the same for every order of the points; the radius is the largest distance
-    from the centre that occurs, so that no point lies outside. Raises ValueError for no or non-finite points.
+    Exact up to float64 rounding, to 3e-8 where three points are right-angled but for rounding; the same for every order
+    of the points. The radius is the largest distance from the centre that occurs, so that no point lies outside. Raises
+    ValueError for no or non-finite points.
 
     >>> enclosing_circle(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]]))
     (1.0, 0.0, 1.0)

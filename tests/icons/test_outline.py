@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rotajax.icons import enclosing_circle, foreground, outline_points, plane_circle, plane_points
@@ -30,10 +30,13 @@ def brute_radius(points: np.ndarray) -> float:
 
 @settings(deadline=None, max_examples=300)
 @given(clouds)
+@example(np.array([(0.0, 2.0), (3.0, 4.86e-8), (0.0, 0.0)]))
 def test_circle_holds_all_points_and_is_minimal(points):
     cx, cy, radius = enclosing_circle(points)
     assert np.hypot(points[:, 0] - cx, points[:, 1] - cy).max() <= radius
-    assert radius == pytest.approx(brute_radius(points), rel=1e-9, abs=1e-9)
+    # Of a triangle that is right-angled but for rounding the circles through two and three corners have one radius: the
+    # square root of the precision is what is left to tell them apart.
+    assert radius == pytest.approx(brute_radius(points), rel=3e-8, abs=1e-9)
 
 
 @settings(deadline=None, max_examples=60)
