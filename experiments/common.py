@@ -56,7 +56,7 @@ def entries(policies: Sequence[str], *, seeds: int = 1, coverage: bool = False) 
     return with_coverage(found) if coverage else found
 
 
-def figures(policies: Sequence[str], rows_of: Callable, *, seeds: int = 1) -> list[dict]:
+def figure_rows(policies: Sequence[str], rows_of: Callable, *, seeds: int = 1) -> list[dict]:
     """Return `rows_of(method, paper)`, a row a metric of Tables 1 and 9, of every method of `entries`, named.
 
     paper: its figures by metric; empty for a method that it does not have.

@@ -21,7 +21,7 @@ def experiment() -> None:
     """Play, draw and tabulate."""
     from rotajax.reports.layout import Column, Table
 
-    rows = common.figures(POLICIES.value, compare, seeds=SEEDS.value)
+    rows = common.figure_rows(POLICIES.value, compare, seeds=SEEDS.value)
     columns = (
         Column("policy", "method"),
         Column("figure", "figure"),

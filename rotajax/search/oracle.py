@@ -1,5 +1,9 @@
 """The decision-exact oracle: the best of 24 successors by exact IoU, at the cost of spans."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
 import jax
 import jax.numpy as jnp
 
@@ -19,14 +23,15 @@ from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32, s
 COARSE_MARGIN = 0.025
 ABOVE_SPARSE = 0.001
 CLOSE, ABOVE_SPARSE_CLOSE = 0.95, 0.004
-# Two poses of a solid whose span IoUs, by its skeleton, differ by more than PAIR_MARGIN are in the order of their exact
-# IoUs (largest difference of two errors: 0.0065); an exact IoU is at most so much above the span's (0.0056). In whole
-# spans stand those who are more than BEHIND below the best in half-size ones.
+# Whole spans are asked about those who are more than BEHIND below the best in half-size ones. Two poses of a solid whose
+# span IoUs, by its skeleton, differ by more than PAIR_MARGIN are in the order of their exact IoUs (largest difference of
+# two errors: 0.0065); an exact IoU is at most so much above the span's (0.0056).
 BEHIND = 0.008
 PAIR_MARGIN = 0.01
 ABOVE_SPAN = 0.008
 # Of no IoU.
 ANY = 2.0
+Drawn = TypeVar("Drawn")
 
 
 @struct
@@ -77,8 +82,9 @@ def best_by_iou(
         contender = rough >= jnp.max(rough) - allowed(coarse_margin)
         contender = _spanned(columns, poses, make_goal(target), rough, contender, allowed(margin))
         contested = _several(contender)
-        drafts, ious = _drafts(columns, poses, goal, contender & contested)
-        rough = jnp.where(contender & contested, ious, rough)
+        wanted = contender & contested
+        drafts, ious = _drafts(columns, poses, goal, wanted)
+        rough = jnp.where(wanted, ious, rough)
         most = rough + jnp.where(rough > jnp.float32(CLOSE), allowed(ABOVE_SPARSE_CLOSE), allowed(ABOVE_SPARSE))
 
         def exact(i: Array) -> Array:
@@ -126,10 +132,8 @@ def _spanned(
     """
     behind = contender & (rough < jnp.max(rough) - jnp.float32(BEHIND))
     looked = behind | (jnp.arange(len(rough)) == jnp.argmax(rough))
-    spans = jax.lax.map(
-        lambda one: jax.lax.cond(one[1], lambda: span_iou(columns, one[0], goal), lambda: jnp.float32(-1)),
-        (poses, looked & jnp.any(behind)),
-    )
+    draw = partial(span_iou, columns, goal=goal)
+    spans = _of_some(draw, jnp.float32(-1), poses, looked & jnp.any(behind))
     return contender & (~behind | (spans >= jnp.max(spans) - margin))
 
 
@@ -143,7 +147,12 @@ def _drafts(
         return drawn, iou(close_cross(drawn).T, goal)
 
     nothing = jnp.zeros((10, 320), jnp.uint32), jnp.float32(0)
-    return jax.lax.map(lambda one: jax.lax.cond(one[1], lambda: draft(one[0]), lambda: nothing), (poses, wanted))
+    return _of_some(draft, nothing, poses, wanted)
+
+
+def _of_some(draw: Callable[[Rotation], Drawn], nothing: Drawn, poses: Array, wanted: Array) -> Drawn:
+    """Return what is drawn of the poses that are wanted, and `nothing` of the others, which cost nothing on a CPU."""
+    return jax.lax.map(lambda one: jax.lax.cond(one[1], lambda: draw(one[0]), lambda: nothing), (poses, wanted))
 
 
 def _waiting(race: _Race) -> Float32[Array, "A"]:
