@@ -23,9 +23,9 @@ from rotajax.types import Array, Bool, Float32, Int32, Mask, Rotation, UInt32, s
 COARSE_MARGIN = 0.025
 ABOVE_SPARSE = 0.001
 CLOSE, ABOVE_SPARSE_CLOSE = 0.95, 0.004
-# Whole spans are asked about those who are more than BEHIND below the best in half-size ones. Two poses of a solid whose
-# span IoUs, by its skeleton, differ by more than PAIR_MARGIN are in the order of their exact IoUs (largest difference of
-# two errors: 0.0065); an exact IoU is at most so much above the span's (0.0056).
+# Whole spans are asked about those who are more than BEHIND below the best in half-size ones. Two poses of a solid
+# whose span IoUs, by its skeleton, differ by more than PAIR_MARGIN are in the order of their exact IoUs (largest
+# difference of two errors: 0.0065); an exact IoU is at most so much above the span's (0.0056).
 BEHIND = 0.008
 PAIR_MARGIN = 0.01
 ABOVE_SPAN = 0.008
