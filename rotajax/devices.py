@@ -12,9 +12,10 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from rotajax.processes import together
 
 AXIS = "batch"
-# A CPU device is one core: XLA would cut the larger operations of every device in as many parts as there are devices
-# and hand them from thread to thread.
-WHOLE_OPERATIONS = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
+# Passes of XLA that renderers do better without on a CPU. A CPU device is one core: the first would cut the larger
+# operations of every device in as many parts as there are devices and hand them from thread to thread. The second drops
+# the optimization barriers before operations are fused, and pictures are computed anew for each of their neighbours.
+CPU_OPTIONS = {"xla_disable_hlo_passes": "cpu-parallel-task-assigner,cse_barrier_expander"}
 SPLIT, WHOLE = PartitionSpec(AXIS), PartitionSpec()
 
 
@@ -41,7 +42,7 @@ def _compiled(function: Callable, mesh: Mesh, at_once: int) -> Callable:
 
     split = jax.shard_map(shard, mesh=mesh, in_specs=(SPLIT, WHOLE), out_specs=SPLIT, check_vma=False)
     shardings = NamedSharding(mesh, SPLIT), NamedSharding(mesh, WHOLE)
-    return jax.jit(split, in_shardings=shardings, compiler_options=WHOLE_OPERATIONS if platform == "cpu" else None)
+    return jax.jit(split, in_shardings=shardings, compiler_options=CPU_OPTIONS if platform == "cpu" else None)
 
 
 def _to_host(results: Any) -> Any:

@@ -74,13 +74,11 @@ def depth_fraction(seed: UInt32[Array, ""], i: UInt32[Array, "..."], j: UInt32[A
 
 def depth_extremes(seed: UInt32[Array, ""], i: UInt32[Array, "C"]) -> tuple[Float32[Array, "C"], Float32[Array, "C"]]:
     """Return the least and the largest `depth_fraction` of the samples of columns i between their two ends."""
-
-    def sample(j: Array, extremes: tuple[Array, Array]) -> tuple[Array, Array]:
-        word = _mix(seed, i, j.astype(jnp.uint32))
-        return jnp.minimum(extremes[0], word), jnp.maximum(extremes[1], word)
-
-    start = jnp.full(i.shape, 0xFFFFFFFF, jnp.uint32), jnp.zeros(i.shape, jnp.uint32)
-    least, most = jax.lax.fori_loop(jnp.int32(2), jnp.int32(SAMPLES), sample, start)
+    # Written out: a loop would send both through memory once a sample.
+    least = most = _mix(seed, i, jnp.uint32(2))
+    for j in range(3, SAMPLES):
+        word = _mix(seed, i, jnp.uint32(j))
+        least, most = jnp.minimum(least, word), jnp.maximum(most, word)
     return _fraction(least), _fraction(most)
 
 

@@ -13,7 +13,7 @@ from jax.lax import optimization_barrier
 
 from rotajax.geometry.solid import CHUNK, Solid, depth_extremes, half_depth
 from rotajax.render.camera import SCALE, as_pose
-from rotajax.render.packed import WORD, Upright, close_cross
+from rotajax.render.packed import Upright, close_cross
 from rotajax.render.runs import Runs, known, middles, needed, safe_runs
 from rotajax.render.skeleton import Skeleton
 from rotajax.render.span import downwards
@@ -26,7 +26,7 @@ from rotajax.types import Array, Bool, Float32, Int32, Rotation, UInt32
 INSIDE = 4
 OUTLINE_CHUNK = 512
 # Open columns a step: their ends are drawn and their samples between looked at.
-ENDS_CHUNK = 1024
+ENDS_CHUNK = 512
 
 
 def certified_packed(solid: Solid, columns: Skeleton, R: Rotation) -> UInt32[Array, "320 10"]:
@@ -93,7 +93,8 @@ def _ends(open_: Chosen, R: Rotation, turned: Rotation, slope: Float32[Array, ""
         heights = [jnp.float32(SCALE) * turned[1, 2] * f * h for f in depth_extremes(solid.seed, i)]
         up, down = -jnp.minimum(*heights), jnp.maximum(*heights)
         cell, below = middles(turned, slope, x, y)
-        places, count = _places(valid & ~known(runs, cell, needed(up - below), needed(down + below)), count, size)
+        leaves = valid & ~known(runs, cell, needed(up - below), needed(down + below))
+        places, count = _places(leaves, count, size, planes=8)
         return marks, left.at[places].set(i, mode="promise_in_bounds"), count
 
     chunks = (open_.count + jnp.int32(ENDS_CHUNK - 1)) // jnp.int32(ENDS_CHUNK)
@@ -105,25 +106,25 @@ def _ends(open_: Chosen, R: Rotation, turned: Rotation, slope: Float32[Array, ""
 def _compact(solid: Solid, open_: Bool[Array, "C"]) -> Chosen:
     """Return the open columns, their places in front."""
     size = open_.shape[0]
-    places, count = _places(open_, jnp.int32(0), size)
+    places, count = _places(open_, jnp.int32(0), size, planes=32)
     index = jnp.zeros(size + 1, jnp.uint32)
     index = index.at[places].set(jnp.arange(size, dtype=jnp.uint32), mode="promise_in_bounds")
     return Chosen(solid=solid, index=index[:-1], count=count)
 
 
 def _places(
-    chosen: Bool[Array, "n"], first: Int32[Array, ""], nowhere: int
+    chosen: Bool[Array, "n"], first: Int32[Array, ""], nowhere: int, planes: int
 ) -> tuple[UInt32[Array, "n"], Int32[Array, ""]]:
     """Return a place for each that is chosen, from `first` on, and `nowhere` for the others; and the first free place.
 
-    Counted in 32 interleaved planes, then each to its place.
+    Counted in interleaved planes, then each to its place.
     """
-    planes = optimization_barrier(chosen).reshape(WORD, -1).astype(jnp.int32)
-    counts = jnp.sum(planes, axis=0, dtype=jnp.int32)
+    ones = optimization_barrier(chosen).reshape(planes, -1).astype(jnp.int32)
+    counts = jnp.sum(ones, axis=0, dtype=jnp.int32)
     upto = first + jnp.cumsum(counts, dtype=jnp.int32)
 
     def place(free: Array, plane: Array) -> tuple[Array, Array]:
         return free + plane, jnp.where(plane != 0, free, jnp.int32(nowhere)).astype(jnp.uint32)
 
-    _, places = jax.lax.scan(place, upto - counts, planes)
+    _, places = jax.lax.scan(place, upto - counts, ones)
     return places.reshape(-1), upto[-1]

@@ -84,8 +84,10 @@ def needed(reach: Float32[Array, "C"]) -> Int32[Array, "C"]:
 
 
 def known(runs: Runs, cell: UInt32[Array, "C"], up: Int32[Array, "C"], down: Int32[Array, "C"]) -> Bool[Array, "C"]:
-    """Return where runs hold so many rows up and down from the row of a cell."""
-    # Apart from the gather, which does not vectorise.
-    cell, up, down = optimization_barrier((cell, up, down))
-    run = runs.at[cell].get(mode="promise_in_bounds").astype(jnp.int32)
-    return ((run & jnp.int32(255)) >= up) & ((run >> jnp.int32(8)) >= down)
+    """Return where runs hold so many rows, each below 256, up and down from the row of a cell."""
+    # One word a column: what it takes is computed once, and apart from the gather, which does not vectorise.
+    rows = up.astype(jnp.uint32) | (down.astype(jnp.uint32) << jnp.uint32(8))
+    word = optimization_barrier(cell | (rows << jnp.uint32(16)))
+    run = runs.at[word & jnp.uint32(0xFFFF)].get(mode="promise_in_bounds").astype(jnp.uint32)
+    rows, low = word >> jnp.uint32(16), jnp.uint32(0xFF)
+    return ((run & low) >= (rows & low)) & ((run >> jnp.uint32(8)) >= (rows >> jnp.uint32(8)))
