@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+import jax
 import numpy as np
 from scipy.spatial import KDTree
 
@@ -105,11 +106,11 @@ def _meet(ground: Ground, balls: np.ndarray, early: int, late: int) -> tuple[np.
         return None
     wanted = multiply(multiply(inverse(table.q[rows])[:, None], balls[None]), inverse(ground.start)).reshape(-1, 4)
     offset, tree = _tree(early)
-    chord = 2 * np.sin(np.deg2rad(BALL + CELL) / 4)
-    counts = tree.query_ball_point(wanted, chord, return_length=True)
+    chord, workers = 2 * np.sin(np.deg2rad(BALL + CELL) / 4), jax.local_device_count()  # a CPU device is a core
+    counts = tree.query_ball_point(wanted, chord, return_length=True, workers=workers)
     if counts.sum() > PAIRS:
         return None
-    near = tree.query_ball_point(wanted[counts > 0], chord)
+    near = tree.query_ball_point(wanted[counts > 0], chord, workers=workers)
     first = (np.concatenate([*near, np.zeros(0)]).astype(np.int64) // 2 + offset).astype(np.int32)
     last = np.repeat(np.repeat(rows, len(balls)), counts)
     unique = np.unique(np.stack([first, last], axis=1), axis=0) if len(first) else np.zeros((0, 2), np.int32)
