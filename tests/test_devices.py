@@ -87,7 +87,7 @@ def framed(a):
 
 def test_barriers_are_still_there_when_operations_are_fused():
     kept, dropped = (
-        jax.jit(framed, compiler_options=options).lower(ITEMS[0]).compile().as_text().count("opt-barrier(")
+        str(jax.jit(framed, compiler_options=options).lower(ITEMS[0]).compile().as_text()).count("opt-barrier(")
         for options in (devices.compiler_options("cpu"), None)
     )
     assert (kept, dropped) == (2, 0)
