@@ -29,6 +29,7 @@ import jaxlib
 import numpy as np
 
 from rotajax.compare import iou
+from rotajax.devices import compiler_options
 from rotajax.geometry.solid import BUCKETS, Solid, make_solid
 from rotajax.icons import accepted_mask, outline_points, plane_circle, plane_points, scan
 from rotajax.render.certified import completed, drafted
@@ -52,9 +53,11 @@ from rotajax.types import Array
 
 NEAR_DEG = 30.0
 NEAR_GOAL = 0.05
+# Compiled as the product's programs are.
+as_spread = functools.partial(jax.jit, compiler_options=compiler_options("cpu"))
 
 
-@jax.jit
+@as_spread
 def three(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple[Array, Array, Array]:
     """The IoU of every pose with the target mask by `span`, by some of the skeleton's samples, and by `splat`."""
     goal, both = pack(target), make_goal(target)
@@ -63,7 +66,7 @@ def three(solid: Solid, columns: Skeleton, target: Array, poses: Array) -> tuple
     return fast, sparse, jax.lax.map(lambda R: iou(splat(solid, R), target), poses)
 
 
-@functools.partial(jax.jit, static_argnames="steps")
+@functools.partial(as_spread, static_argnames="steps")
 def walk(solid: Solid, columns: Skeleton, target: Array, R: Array, *, steps: int) -> tuple[Array, Array]:
     """The IoUs of all successors of `steps` states in four ways, [steps, 24, 4]: by half-size spans, by `span`, by some
     of the samples, exactly; and the oracle's choices. The next state is the successor that is best exactly."""
