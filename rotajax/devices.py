@@ -16,7 +16,7 @@ AXIS = "batch"
 # Passes of XLA that renderers do better without on a CPU, where a device is one core. The first cuts the larger
 # operations of every device in as many parts as there are devices and hands them from thread to thread. The second
 # drops the optimization barriers before operations are fused: pictures are then computed anew for each neighbour. The
-# third cannot take a small loop with a barrier inside. (A barrier in the operation of a reduction nothing can take.)
+# third cannot take a small loop with a barrier inside.
 LEFT_OUT = "cpu-parallel-task-assigner", "cse_barrier_expander", "small-while-loop-hoisting"
 # Passes are no public interface: with a later jaxlib than the tests ran with, all are left in.
 TESTED = (0, 10)
@@ -87,7 +87,8 @@ def spread(function: Callable, *, mesh: Mesh | None = None, at_once: int = 256) 
 
     The batch, a pytree with one leading axis, is filled up with its last item to a multiple of the mesh and cut again;
     `shared` goes whole to every device. `function` must be a module-level function or a cached one: it keys the
-    compilation. On an accelerator `at_once` examples a device are mapped together.
+    compilation. On an accelerator `at_once` examples a device are mapped together. On a CPU no `optimization_barrier`
+    may stand in what a reduction or a scatter does with each element: XLA would end the process (see LEFT_OUT).
     """
 
     def run(batch: Any, *shared: Any) -> Any:
