@@ -54,7 +54,7 @@ from rotajax.types import Array
 NEAR_DEG = 30.0
 NEAR_GOAL = 0.05
 # Compiled as the product's programs are.
-as_spread = functools.partial(jax.jit, compiler_options=compiler_options("cpu"))
+as_spread = functools.partial(jax.jit, compiler_options=compiler_options(jax.default_backend()))
 
 
 @as_spread

@@ -36,9 +36,8 @@ def stacked(a):
 
 def gradient_of_recomputed(a):
     def thrice(z):
-        return jax.lax.scan(lambda c, _: (jax.checkpoint(lambda q: jnp.sin(q) * q)(c), None), z, None, length=3)[
-            0
-        ].sum()
+        z, _ = jax.lax.scan(lambda c, _: (jax.checkpoint(lambda q: jnp.sin(q) * q)(c), None), z, None, length=3)
+        return z.sum()
 
     return jax.grad(thrice)(a)
 
@@ -66,12 +65,10 @@ def many_results(a):
     ],
 )
 def test_barriers_change_nothing(function):
-    got = devices.spread(function)(ITEMS)
-    expected = [function(jnp.asarray(item)) for item in ITEMS]
-    for one, other in zip(
-        jax.tree.leaves(got), jax.tree.leaves(jax.tree.map(lambda *leaves: np.stack(leaves), *expected)), strict=True
-    ):
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+    found = jax.tree.leaves(devices.spread(function)(ITEMS))
+    one_by_one = jax.tree.map(lambda *leaves: np.stack(leaves), *(function(jnp.asarray(item)) for item in ITEMS))
+    for got, expected in zip(found, jax.tree.leaves(one_by_one), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
 def framed(a):

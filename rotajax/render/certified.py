@@ -117,7 +117,7 @@ def _places(
 ) -> tuple[UInt32[Array, "n"], Int32[Array, ""]]:
     """Return a place for each that is chosen, from `first` on, and `nowhere` for the others; and the first free place.
 
-    Counted in interleaved planes, then each to its place.
+    Counted in interleaved planes, then each to its place: every plane is a step, and a running sum is as long as one.
     """
     ones = optimization_barrier(chosen).reshape(planes, -1).astype(jnp.int32)
     counts = jnp.sum(ones, axis=0, dtype=jnp.int32)

@@ -9,7 +9,7 @@ from computing a moved picture anew for every use.
 import jax.numpy as jnp
 from jax.lax import optimization_barrier
 
-from rotajax.types import Array, Bool, Int32, UInt32
+from rotajax.types import Array, Bool, Int32, UInt8, UInt32
 
 WORD = 32
 FULL = 0xFFFFFFFF
@@ -43,6 +43,12 @@ def pack_planes(planes: Bool[Array, "32 *cells"]) -> UInt32[Array, "*cells"]:
             quarter = quarter | jnp.where(planes[first + k], jnp.uint8(1 << k), jnp.uint8(0))
         word = word | (quarter.astype(jnp.uint32) << jnp.uint32(first))
     return word
+
+
+def pack_marks(marks: UInt8[Array, "cells_and_one"], size: int) -> Upright:
+    """Return the upright words of a square picture's marks, a byte a cell at [bit, word, row] and one more behind."""
+    planes = optimization_barrier(marks[: size * size].reshape(WORD, -1))
+    return optimization_barrier(pack_planes(planes != 0)).reshape(size // WORD, size)
 
 
 def unpack(words: Packed) -> Bool[Array, "rows columns"]:

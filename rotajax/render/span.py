@@ -22,6 +22,7 @@ from rotajax.render.packed import (
     dilate_cross,
     dilate_disk,
     flip_diagonal,
+    pack_marks,
     pack_planes,
     shift_rows,
     unpack,
@@ -154,8 +155,7 @@ def _draw(grid: Grid, shape: Solid | Skeleton, R: Rotation, slope: Float32[Array
         jnp.zeros(grid.size * grid.size + 1, jnp.uint8),
     )
     table, marks = jax.lax.fori_loop(jnp.int32(0), chunks, chunk, (table, marks))
-    marks = optimization_barrier(marks[: grid.size * grid.size].reshape(WORD, grid.words * grid.size))
-    return table, optimization_barrier(pack_planes(marks != 0)).reshape(grid.words, grid.size)
+    return table, pack_marks(marks, grid.size)
 
 
 def _cell(grid: Grid, row: Int32[Array, "C"], line: Int32[Array, "C"]) -> UInt32[Array, "C"]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import jax.numpy as jnp
-from jax.lax import optimization_barrier
 
 from rotajax.geometry.solid import Points, Solid
 from rotajax.render import morphology, packed
@@ -63,8 +62,7 @@ def marker(R: Rotation) -> Callable[[Array, Sample], Array]:
 
 def disks_at(marks: UInt8[Array, "102401"]) -> UInt32[Array, "10 320"]:
     """Return the union of the disks at all marks, packed and upright."""
-    words = packed.pack_planes(marks[: SIZE * SIZE].reshape(packed.WORD, WORDS * SIZE) != 0)
-    return packed.dilate_disk(optimization_barrier(words).reshape(WORDS, SIZE))
+    return packed.dilate_disk(packed.pack_marks(marks, SIZE))
 
 
 def _splat_cloud(points: Points, R: Rotation) -> Mask:
